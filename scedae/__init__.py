@@ -1,0 +1,18 @@
+"""Clustering of unlabelled rows by spectral fusion of an ensemble of autoencoders."""
+
+from scedae import datasets, exceptions, metrics
+from scedae._estimator import SCEDAE
+from scedae._landmark_spectral import LandmarkSpectralClustering
+from scedae._members import MemberSpec
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "SCEDAE",
+    "LandmarkSpectralClustering",
+    "MemberSpec",
+    "__version__",
+    "datasets",
+    "exceptions",
+    "metrics",
+]

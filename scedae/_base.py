@@ -1,0 +1,292 @@
+"""The shell all estimators share: validate, fit, apply in blocks, save, load."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from numbers import Integral
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+import torch
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from scedae._archive import Archive, read_archive, write_archive
+from scedae._members import MemberSpec
+from scedae._persistence import Packed, unpack_spec
+from scedae._progress import Progress
+from scedae._random import root_seed
+from scedae._validation import (
+    check_enough_rows,
+    check_rows,
+    resolve_device,
+    warn_if_degenerate,
+)
+from scedae.exceptions import ModelFileError
+from scedae.rows import Rows, ScaledRows, Scaler, Statistics, gather_statistics
+from scedae.spectral import nearest
+
+
+class FittedModel(Protocol):
+    """What a fit leaves behind: coordinates of any rows, and centres among them."""
+
+    @property
+    def scaler(self) -> Scaler: ...
+
+    @property
+    def centers(self) -> torch.Tensor: ...
+
+    def coordinates(self, rows: torch.Tensor) -> torch.Tensor: ...
+
+    def to(self, device: torch.device) -> FittedModel: ...
+
+
+@dataclass(frozen=True)
+class FitContext:
+    """What every fit needs beside its own parameters."""
+
+    rows: Rows
+    statistics: Statistics
+    seed: int
+    device: torch.device
+    progress: Progress
+
+
+# Constraints of the parameters that several estimators have.
+COMMON_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left")],
+    "device": [str, torch.device],
+    "random_state": ["random_state", np.random.Generator],
+    "verbose": ["verbose"],
+}
+SPECTRAL_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+}
+
+
+class BaseClusterer(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """Base of the estimators: subclasses say how to fit and how to be packed."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    n_clusters: int
+    device: str | torch.device
+    random_state: Any
+    verbose: int
+
+    @abstractmethod
+    def _fit(self, context: FitContext) -> None:
+        """Set ``labels_``, ``embedding_``, ``pipeline_`` and what is special."""
+
+    @abstractmethod
+    def _pack(self) -> Packed:
+        """JSON-like description and tensors of what was learnt."""
+
+    @abstractmethod
+    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
+        """The reverse of ``_pack``."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, torch tensor or sparse matrix \
+of shape (n_samples, n_features)
+            Numeric rows without missing values.
+        y : ignored
+            Present for the API; labels never enter a fit.
+
+        Returns
+        -------
+        self
+        """
+        self._validate_params()
+        device = resolve_device(self.device)
+        rows = check_rows(self, X, reset=True)
+        check_enough_rows(rows.n_rows, self.n_clusters)
+        placed = rows.to(device)
+        statistics = gather_statistics(placed)
+        seed = root_seed(self.random_state)
+        with Progress(self.verbose) as progress:
+            self._fit(FitContext(placed, statistics, seed, device, progress))
+        self.seed_ = seed
+        self.n_clusters_ = len(np.unique(self.labels_))
+        self._device = device
+        warn_if_degenerate(
+            self.n_clusters_, self.n_clusters, constant=statistics.constant
+        )
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The cluster of each row, by the road the training rows took.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, torch tensor or sparse matrix \
+of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        blocks = self._coordinate_blocks(X)
+        centers = self._model().centers
+        return np.concatenate([nearest(b, centers)[:, 0].numpy() for b in blocks])
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Coordinates of each row in the embedding.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, torch tensor or sparse matrix \
+of shape (n_samples, n_features)
+
+        Returns
+        -------
+        embedding : ndarray of shape (n_samples, n_components)
+        """
+        return np.concatenate([b.numpy() for b in self._coordinate_blocks(X)])
+
+    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+        """Cluster the rows of X and return their coordinates."""
+        return self.fit(X).embedding_
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Minus the mean squared distance of rows to their centre; larger is better.
+
+        Made for model selection without labels, among settings of equal embedding
+        width. With labels, pass ``scoring`` to the search instead.
+        """
+        centers = self._model().centers
+        total, count = 0.0, 0
+        for block in self._coordinate_blocks(X):
+            offsets = block - centers[nearest(block, centers)[:, 0]]
+            total += float(offsets.square().sum())
+            count += len(block)
+        return -total / count
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to one file (safetensors, no pickle)."""
+        check_is_fitted(self)
+        info, tensors = self._pack()
+        names = getattr(self, "feature_names_in_", None)
+        write_archive(
+            path,
+            Archive(
+                {
+                    "estimator": type(self).__name__,
+                    "parameters": self._json_parameters(),
+                    "seed": self.seed_,
+                    "n_features_in": self.n_features_in_,
+                    "feature_names_in": None if names is None else list(names),
+                    "model": info,
+                },
+                {
+                    **tensors,
+                    "labels": torch.from_numpy(self.labels_),
+                    "embedding": torch.from_numpy(self.embedding_),
+                },
+            ),
+        )
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], *, device: str | torch.device = "auto"
+    ) -> Self:
+        """Read an estimator written by ``save``; it predicts as before.
+
+        Parameters
+        ----------
+        path : str or path
+        device : str, default="auto"
+            Where to predict; need not be the device of the fit.
+        """
+        archive = read_archive(path)
+        info = archive.info
+        if info.get("estimator") != cls.__name__:
+            raise ModelFileError(
+                f"{str(path)!r} holds a {info.get('estimator')}, not a {cls.__name__}."
+            )
+        try:
+            loaded = cls(**_python_parameters(info["parameters"]))
+            loaded._validate_params()
+            loaded.n_features_in_ = int(info["n_features_in"])
+            if info["feature_names_in"] is not None:
+                names = np.asarray(info["feature_names_in"], dtype=object)
+                loaded.feature_names_in_ = names
+            loaded.seed_ = int(info["seed"])
+            loaded.labels_ = archive.tensor("labels", None).numpy()
+            loaded._unpack(info["model"], archive)
+            loaded.embedding_ = archive.tensor(
+                "embedding", len(loaded.labels_), loaded._n_features_out
+            ).numpy()
+        except (KeyError, TypeError, AttributeError) as error:
+            raise ModelFileError(
+                f"{str(path)!r} is damaged: its description is incomplete ({error!r})."
+            ) from error
+        loaded.n_clusters_ = len(np.unique(loaded.labels_))
+        loaded._device = resolve_device(device)
+        loaded.device = str(device)
+        return loaded
+
+    def _json_parameters(self) -> dict[str, Any]:
+        parameters = self.get_params(deep=False)
+        # Whatever generator was passed, this number repeats the fit.
+        parameters["random_state"] = self.seed_
+        return {name: _json_value(value) for name, value in parameters.items()}
+
+    def _model(self) -> FittedModel:
+        check_is_fitted(self)
+        return self.pipeline_
+
+    def _coordinate_blocks(self, X: Any) -> Iterator[torch.Tensor]:
+        """Embedding of the rows of X, a block at a time; input is checked first."""
+        model = self._model().to(self._device)
+        rows = check_rows(self, X, reset=False)
+        blocks = ScaledRows(rows, model.scaler, self._device).blocks()
+        return (model.coordinates(block) for block in blocks)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._model().centers.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, MemberSpec):
+        return {"member": asdict(value)}
+    if isinstance(value, list | tuple):
+        return [_json_value(item) for item in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, torch.device):
+        return str(value)
+    return value
+
+
+def _python_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
+    def restore(value: Any) -> Any:
+        if isinstance(value, dict):
+            return unpack_spec(value["member"])
+        if isinstance(value, list):
+            return tuple(restore(item) for item in value)
+        return value
+
+    return {name: restore(value) for name, value in parameters.items()}

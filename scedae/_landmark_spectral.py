@@ -1,0 +1,106 @@
+"""Landmark spectral clustering (LSC) on the rows themselves."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from sklearn.utils._param_validation import StrOptions
+
+from scedae._base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS, FitContext
+from scedae._defaults import resolve_landmarks
+from scedae._members import MemberSpec
+from scedae._random import RandomState
+from scedae._spectral_estimator import SpectralClusterer
+from scedae._validation import check_landmarks
+from scedae.rows import SCALES, fit_scaler
+from scedae.spectral import EMBEDDINGS, LANDMARK_METHODS
+
+
+class LandmarkSpectralClustering(SpectralClusterer):
+    """Spectral clustering through landmarks, in time linear in the rows.
+
+    The last four verbs of the method without the first: anchor, fuse, embed and
+    assign on the rows as they are. Fast, and a good baseline for :class:`SCEDAE`.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    landmarks : {"kmeans", "random"}, default="kmeans"
+        Centres of a short k-means, or rows drawn at random.
+    n_landmarks : "auto" or int, default="auto"
+        ``"auto"`` takes a quarter of the rows, between 100 and 1,000.
+    n_neighbors : int, default=5
+        Nearest landmarks each row is tied to.
+    embedding : {"lsc", "diffusion"}, default="lsc"
+        See :class:`SCEDAE`.
+    scale : {"none", "auto", "range", "log", "minmax", "l2", "standard"}, \
+default="none"
+        Distances are taken between rows scaled like this.
+    device : str or torch.device, default="auto"
+    random_state : int, RandomState, Generator or None, default=None
+    verbose : int, default=0
+
+    Attributes
+    ----------
+    labels_, embedding_, cluster_centers_, singular_values_, pipeline_, seed_
+        As in :class:`SCEDAE`.
+
+    References
+    ----------
+    Chen, Cai. Large scale spectral clustering with landmark-based representation.
+    AAAI 2011.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering
+    >>> from scedae.datasets import make_chainlink
+    >>> X, y = make_chainlink(400, random_state=0)
+    >>> labels = LandmarkSpectralClustering(2, random_state=0).fit_predict(X)
+    >>> sorted(int((labels == c).sum()) for c in range(2))
+    [200, 200]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **COMMON_CONSTRAINTS,
+        **SPECTRAL_CONSTRAINTS,
+        "landmarks": [StrOptions(set(LANDMARK_METHODS))],
+        "embedding": [StrOptions(set(EMBEDDINGS))],
+        "scale": [StrOptions(set(SCALES))],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        landmarks: str = "kmeans",
+        n_landmarks: str | int = "auto",
+        n_neighbors: int = 5,
+        embedding: str = "lsc",
+        scale: str = "none",
+        device: str | torch.device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.landmarks = landmarks
+        self.n_landmarks = n_landmarks
+        self.n_neighbors = n_neighbors
+        self.embedding = embedding
+        self.scale = scale
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, context: FitContext) -> None:
+        n_rows = context.rows.n_rows
+        n_landmarks = resolve_landmarks(self.n_landmarks, n_rows)
+        check_landmarks(n_landmarks, n_rows)
+        self._fit_members(
+            context,
+            [MemberSpec(hidden_layers=(), epochs=0, n_landmarks=n_landmarks)],
+            fit_scaler(context.statistics, self.scale),
+            training=None,
+            embedding=self.embedding,
+            landmark_method=self.landmarks,
+        )

@@ -1,0 +1,137 @@
+"""What was learnt ↔ named tensors and JSON, for the model file."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import torch
+
+from scedae._archive import Archive
+from scedae._members import MemberSpec
+from scedae._pipeline import FittedMember, FittedPipeline, MemberReport
+from scedae.autoencoder import Encoder
+from scedae.exceptions import ModelFileError
+from scedae.rows import SCALES, Scaler
+from scedae.spectral import EMBEDDINGS, Basis
+
+Packed = tuple[dict[str, Any], dict[str, torch.Tensor]]
+
+
+def pack_scaler(scaler: Scaler) -> Packed:
+    info = {"kind": scaler.kind, "bounded": scaler.bounded}
+    return info, {"scaler.offset": scaler.offset, "scaler.factor": scaler.factor}
+
+
+def unpack_scaler(info: dict[str, Any], archive: Archive, n_columns: int) -> Scaler:
+    if info["kind"] not in SCALES:
+        raise ModelFileError(f"the model file names an unknown scale {info['kind']!r}.")
+    offset = archive.tensor("scaler.offset", n_columns)
+    factor = archive.tensor("scaler.factor", n_columns)
+    return Scaler(info["kind"], bool(info["bounded"]), offset, factor)
+
+
+def pack_encoder(encoder: Encoder, prefix: str) -> dict[str, torch.Tensor]:
+    tensors = {}
+    for i, (weight, bias) in enumerate(encoder.layers):
+        tensors[f"{prefix}.{i}.weight"] = weight
+        tensors[f"{prefix}.{i}.bias"] = bias
+    return tensors
+
+
+def unpack_encoder(
+    archive: Archive, prefix: str, n_columns: int, n_layers: int
+) -> Encoder:
+    layers, width = [], n_columns
+    for i in range(n_layers):
+        weight = archive.tensor(f"{prefix}.{i}.weight", width, None)
+        width = weight.shape[1]
+        layers.append((weight, archive.tensor(f"{prefix}.{i}.bias", width)))
+    return Encoder(tuple(layers))
+
+
+def pack_pipeline(pipeline: FittedPipeline) -> Packed:
+    scaler_info, tensors = pack_scaler(pipeline.scaler)
+    members = []
+    for i, member in enumerate(pipeline.members):
+        prefix = f"member.{i}"
+        n_layers = 0 if member.encoder is None else len(member.encoder.layers)
+        if member.encoder is not None:
+            tensors |= pack_encoder(member.encoder, f"{prefix}.encoder")
+        tensors[f"{prefix}.landmarks"] = member.landmarks
+        tensors[f"{prefix}.column_scale"] = member.column_scale
+        members.append(
+            {
+                "spec": asdict(member.spec),
+                "bandwidth": member.bandwidth,
+                "n_layers": n_layers,
+            }
+        )
+    tensors["basis.vectors"] = torch.from_numpy(pipeline.basis.vectors)
+    tensors["basis.singular_values"] = torch.from_numpy(pipeline.basis.singular_values)
+    tensors["centers"] = pipeline.centers
+    info = {
+        "scaler": scaler_info,
+        "members": members,
+        "n_neighbors": pipeline.n_neighbors,
+        "embedding": pipeline.embedding,
+    }
+    return info, tensors
+
+
+def unpack_pipeline(
+    info: dict[str, Any], archive: Archive, n_columns: int
+) -> FittedPipeline:
+    members = tuple(
+        _unpack_member(member, archive, f"member.{i}", n_columns)
+        for i, member in enumerate(info["members"])
+    )
+    if info["embedding"] not in EMBEDDINGS:
+        raise ModelFileError(
+            f"the model file names an unknown embedding {info['embedding']!r}."
+        )
+    n_landmarks = sum(len(member.landmarks) for member in members)
+    vectors = archive.tensor("basis.vectors", n_landmarks, None)
+    values = archive.tensor("basis.singular_values", vectors.shape[1])
+    return FittedPipeline(
+        scaler=unpack_scaler(info["scaler"], archive, n_columns),
+        members=members,
+        n_neighbors=int(info["n_neighbors"]),
+        embedding=info["embedding"],
+        basis=Basis(vectors.numpy(), values.numpy()),
+        centers=archive.tensor("centers", None, vectors.shape[1]),
+    )
+
+
+def _unpack_member(
+    info: dict[str, Any], archive: Archive, prefix: str, n_columns: int
+) -> FittedMember:
+    encoder, width = None, n_columns
+    if info["n_layers"]:
+        encoder = unpack_encoder(
+            archive, f"{prefix}.encoder", n_columns, info["n_layers"]
+        )
+        width = encoder.encoding_dim
+    landmarks = archive.tensor(f"{prefix}.landmarks", None, width)
+    return FittedMember(
+        spec=unpack_spec(info["spec"]),
+        encoder=encoder,
+        landmarks=landmarks,
+        bandwidth=float(info["bandwidth"]),
+        column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks)),
+    )
+
+
+def unpack_spec(info: dict[str, Any]) -> MemberSpec:
+    return MemberSpec(**{**info, "hidden_layers": tuple(info["hidden_layers"])})
+
+
+def pack_reports(reports: tuple[MemberReport, ...]) -> list[dict[str, Any]]:
+    return [asdict(report) for report in reports]
+
+
+def unpack_reports(info: list[dict[str, Any]]) -> tuple[MemberReport, ...]:
+    return tuple(
+        MemberReport(unpack_spec(r["spec"]), tuple(r["history"]), r["collapsed"])
+        for r in info
+    )

@@ -1,0 +1,87 @@
+"""One live line for a whole fit: stage, detail, share done, time left."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from types import TracebackType
+
+logger = logging.getLogger("scedae")
+
+_BAR_WIDTH = 24
+_REDRAW_SECONDS = 0.1
+
+
+class Progress:
+    """Counts work in units the caller chooses, and shows it when ``verbose``.
+
+    On a terminal the line is redrawn in place on standard error. In a log file each
+    tenth of the work is one line. Stages go to the logger ``scedae`` in any case.
+    """
+
+    def __init__(self, verbose: int | bool = 0) -> None:
+        self._verbose = bool(verbose)
+        self._live = self._verbose and sys.stderr.isatty()
+        self._started = time.perf_counter()
+        self._drawn = 0.0
+        self._tenths = 0
+        self._done = 0.0
+        self._total = 1.0
+        self._stage = ""
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None and self._verbose:
+            self._done, self._total = 1.0, 1.0
+            self._show(f"done in {self._elapsed():.1f} s")
+        if self._live:
+            sys.stderr.write("\n")
+
+    def plan(self, total: float) -> None:
+        """How much work the whole fit is."""
+        self._total = max(total, 1e-9)
+
+    def stage(self, name: str) -> None:
+        """A new verb begins."""
+        logger.info("%s (%.1f s after the start)", name, self._elapsed())
+        self._stage = name
+        self.advance(0, "")
+
+    def advance(self, work: float, detail: str) -> None:
+        """``work`` more is done."""
+        self._done += work
+        now = time.perf_counter()
+        tenths = int(10 * min(self._done / self._total, 1))
+        if self._live and now - self._drawn >= _REDRAW_SECONDS:
+            self._drawn = now
+            self._show(detail)
+        elif self._verbose and not self._live and tenths > self._tenths:
+            self._tenths = tenths
+            self._show(detail)
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._started
+
+    def _show(self, detail: str) -> None:
+        share = min(self._done / self._total, 1.0)
+        full = round(share * _BAR_WIDTH)
+        bar = "█" * full + "░" * (_BAR_WIDTH - full)
+        left = ""
+        if 0 < share < 1:
+            left = f", {_clock(self._elapsed() * (1 - share) / share)} left"
+        line = f"{bar} {share:4.0%}  {self._stage}  {detail}{left}"
+        sys.stderr.write(f"\r\x1b[2K{line}" if self._live else f"{line}\n")
+        sys.stderr.flush()
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    return f"{minutes}:{seconds:02d}"

@@ -1,0 +1,60 @@
+"""The parameters that every estimator with autoencoders has, resolved once."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from scedae._base import COMMON_CONSTRAINTS, BaseClusterer, FitContext
+from scedae._defaults import resolve_epochs, resolve_hidden_layers
+from scedae.autoencoder import SCHEDULES, TrainingOptions
+from scedae.rows import SCALES, Scaler, fit_scaler
+
+AUTOENCODER_CONSTRAINTS: dict[str, list[Any]] = {
+    **COMMON_CONSTRAINTS,
+    "hidden_layers": [StrOptions({"auto"}), "array-like"],
+    "encoding_dim": [Interval(Integral, 1, None, closed="left")],
+    "epochs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "batch_size": [Interval(Integral, 1, None, closed="left")],
+    "learning_rate": [Interval(Real, 0, None, closed="neither")],
+    "schedule": [StrOptions(set(SCHEDULES))],
+    "scale": [StrOptions(set(SCALES))],
+}
+
+
+class AutoencoderParameters(BaseClusterer):
+    """Turns the stored parameters into what the training takes."""
+
+    hidden_layers: Any
+    encoding_dim: int
+    epochs: Any
+    batch_size: int
+    learning_rate: float
+    schedule: str
+    scale: str
+
+    def _resolved_layers(self, context: FitContext) -> tuple[int, ...]:
+        layers = resolve_hidden_layers(self.hidden_layers, context.rows.n_rows)
+        if not layers or min(layers) < 1:
+            raise ValueError(
+                f"hidden_layers={self.hidden_layers!r} must name at least one layer, "
+                "each at least one unit wide, e.g. (500, 750, 1000)."
+            )
+        return layers
+
+    def _resolved_epochs(self, context: FitContext) -> int:
+        return resolve_epochs(self.epochs, context.rows.n_rows, self.batch_size)
+
+    def _scaler(self, context: FitContext) -> Scaler:
+        return fit_scaler(context.statistics, self.scale)
+
+    def _training_options(self, scaler: Scaler, schedule: str) -> TrainingOptions:
+        return TrainingOptions(
+            encoding_dim=self.encoding_dim,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            schedule=schedule,
+            bounded=scaler.bounded,
+        )

@@ -1,0 +1,172 @@
+"""Every check of input and parameters, once, at the border."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from scedae.exceptions import DegenerateDataWarning, DeviceError
+from scedae.rows import MemoryRows
+
+# Numbers looked at in one go when searching for NaN: no second copy of the data.
+_CHECK_NUMBERS = 1 << 22
+
+
+def check_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> MemoryRows:
+    """Rows of any accepted container, or one clear error.
+
+    ``reset`` is True in ``fit``, which learns number and names of the columns, and
+    False afterwards, when they are compared.
+    """
+    if isinstance(X, torch.Tensor):
+        X = X.detach().cpu().numpy()
+    _refuse_text_columns(X)
+    X = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr",
+        dtype="numeric",
+        ensure_all_finite=False,
+        ensure_min_samples=1,
+    )
+    X = _plain_dtype(X)
+    _refuse_not_finite(X, getattr(estimator, "feature_names_in_", None))
+    return MemoryRows(X)
+
+
+def _refuse_text_columns(X: Any) -> None:
+    dtypes = getattr(X, "dtypes", None)
+    columns = getattr(X, "columns", None)
+    if dtypes is None or columns is None:
+        return
+    text = [
+        str(name)
+        for name, dtype in zip(columns, dtypes, strict=True)
+        if not _is_numeric(dtype)
+    ]
+    if text:
+        raise ValueError(
+            f"X has columns that are not numeric: {', '.join(text)}. Drop them, or "
+            "encode them as numbers first (sklearn.preprocessing.OneHotEncoder)."
+        )
+
+
+def _is_numeric(dtype: Any) -> bool:
+    if hasattr(dtype, "is_numeric"):  # polars
+        return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
+    # pandas' own nullable types answer for the numpy type behind them
+    kind = getattr(dtype, "kind", "O")
+    return kind in "buif"
+
+
+def _plain_dtype(X: Any) -> Any:
+    """A type torch can take: no booleans, half precision or long unsigned ones."""
+    if X.dtype == bool:
+        return X.astype(np.uint8)
+    if X.dtype == np.float16:
+        return X.astype(np.float32)
+    if X.dtype in (np.uint16, np.uint32):
+        return X.astype(np.int64)
+    if X.dtype == np.uint64 or X.dtype.itemsize > 8:
+        return X.astype(np.float64)
+    return X
+
+
+def _refuse_not_finite(X: Any, names: Sequence[str] | None) -> None:
+    if X.dtype.kind != "f":
+        return
+    values = X.data if sp.issparse(X) else X
+    step = max(_CHECK_NUMBERS // max(values[:1].size, 1), 1)
+    for start in range(0, len(values), step):
+        part = values[start : start + step]
+        # A sum is finite unless some value is not (or it overflows: then look).
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = np.sum(part)
+        if np.isfinite(total) or np.isfinite(part).all():
+            continue
+        first = tuple(np.argwhere(~np.isfinite(part))[0])
+        row, column = _place(X, start + int(first[0]), first)
+        what = "NaN" if np.isnan(part[first]) else "infinity"
+        name = f"'{names[column]}'" if names is not None else str(column)
+        raise ValueError(
+            f"X contains {what} (NaN or infinity are not accepted): first in row "
+            f"{row}, column {name}. Fill missing values (sklearn.impute.SimpleImputer) "
+            "or drop those rows."
+        )
+
+
+def _place(X: Any, index: int, first: tuple[Any, ...]) -> tuple[int, int]:
+    """Row and column of an entry, for sparse ones by its place in the data."""
+    if not sp.issparse(X):
+        return index, int(first[1])
+    row = int(np.searchsorted(X.indptr, index, side="right")) - 1
+    return row, int(X.indices[index])
+
+
+def check_enough_rows(n_rows: int, n_clusters: int) -> None:
+    if n_rows < n_clusters:
+        raise ValueError(
+            f"n_samples={n_rows} should be >= n_clusters={n_clusters}: give more rows "
+            "or ask for fewer clusters."
+        )
+
+
+def check_landmarks(n_landmarks: int, n_rows: int) -> None:
+    if n_landmarks > n_rows:
+        warnings.warn(
+            f"n_landmarks={n_landmarks} is more than the {n_rows} rows of X; every row "
+            "becomes a landmark. Fewer landmarks (a tenth of the rows) are faster and "
+            "usually better.",
+            DegenerateDataWarning,
+            stacklevel=4,
+        )
+
+
+def warn_if_degenerate(n_found: int, n_clusters: int, *, constant: bool) -> None:
+    """Say so when the answer means little."""
+    if n_clusters == 1:
+        message = "n_clusters=1 puts every row into one cluster."
+    elif constant:
+        message = (
+            f"all rows of X are equal: {n_found} of {n_clusters} clusters are used, "
+            "and they mean nothing."
+        )
+    elif n_found < n_clusters:
+        message = (
+            f"only {n_found} of {n_clusters} clusters have rows: X may have fewer "
+            "distinct rows than that. Ask for fewer clusters."
+        )
+    else:
+        return
+    warnings.warn(message, DegenerateDataWarning, stacklevel=4)
+
+
+def resolve_device(device: str | torch.device) -> torch.device:
+    """The torch device for a name; "auto" takes a GPU where there is one."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        found = torch.device(device)
+    except RuntimeError as error:
+        raise DeviceError(
+            f"device={device!r} is not a device; use 'auto', 'cpu' or 'cuda'."
+        ) from error
+    if found.type not in ("cpu", "cuda"):
+        raise DeviceError(
+            f"device={device!r} is not supported; use 'auto', 'cpu' or 'cuda'."
+        )
+    n_gpus = torch.cuda.device_count() if found.type == "cuda" else 0
+    if found.type == "cuda" and (found.index or 0) >= n_gpus:
+        raise DeviceError(
+            f"device={device!r} was asked for, but torch sees {n_gpus} GPUs here. Use "
+            "device='auto' or 'cpu', or install a CUDA build of torch."
+        )
+    return found

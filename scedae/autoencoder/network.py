@@ -1,0 +1,172 @@
+"""A stack of autoencoders, as plain tensors with a leading axis for the member.
+
+Member i of the stack is the i-th slice of every tensor, so that one batched matrix
+product serves all members. The backward pass is written out: a multilayer perceptron
+needs a dozen lines for it, it leaves nothing behind for a graph of captured kernels
+to trip over, and on small networks it saves the bookkeeping that would otherwise
+take longer than the arithmetic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+
+Layer = tuple[torch.Tensor, torch.Tensor]
+
+
+def layer_widths(
+    n_columns: int, hidden: Sequence[int], encoding_dim: int
+) -> tuple[int, ...]:
+    """Widths from the input through the encoding and back (mirrored decoder)."""
+    return (n_columns, *hidden, encoding_dim, *reversed(hidden), n_columns)
+
+
+# Terms a product on the CPU may sum in one go. Longer sums are split among threads by
+# the library's own rules, and the result then depends on how many threads there are
+# and on how many members are in the stack. Up to here it does not.
+_MAX_TERMS = 512
+
+
+def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    """Batched matrix product (m, n, t) x (m, t, k), the same for any thread count."""
+    n_terms = left.shape[2]
+    if n_terms <= _MAX_TERMS or left.device.type != "cpu":
+        return torch.bmm(left, right)
+    out = torch.bmm(left[:, :, :_MAX_TERMS], right[:, :_MAX_TERMS])
+    for start in range(_MAX_TERMS, n_terms, _MAX_TERMS):
+        part = slice(start, start + _MAX_TERMS)
+        out.baddbmm_(left[:, :, part], right[:, part])
+    return out
+
+
+def glorot_uniform(
+    widths: Sequence[int], generator: torch.Generator
+) -> list[torch.Tensor]:
+    """Initial weights of one member, (in, out) a layer; biases start at zero."""
+    weights = []
+    for n_in, n_out in pairwise(widths):
+        limit = (6 / (n_in + n_out)) ** 0.5
+        weight = torch.empty(n_in, n_out)
+        weights.append(weight.uniform_(-limit, limit, generator=generator))
+    return weights
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """The first half of a trained member: the part that predicting needs."""
+
+    layers: tuple[Layer, ...]  # (in, out), (out,)
+
+    def __call__(self, rows: torch.Tensor) -> torch.Tensor:
+        """Codes of shape (n, encoding_dim); ReLU inside, linear at the end."""
+        for i, (weight, bias) in enumerate(self.layers):
+            rows = product(rows[None], weight[None])[0].add_(bias)
+            if i < len(self.layers) - 1:
+                rows.relu_()
+        return rows
+
+    @property
+    def encoding_dim(self) -> int:
+        return self.layers[-1][0].shape[1]
+
+    def to(self, device: torch.device) -> Encoder:
+        return Encoder(tuple((w.to(device), b.to(device)) for w, b in self.layers))
+
+
+class AutoencoderStack:
+    """Autoencoders of equal depth side by side, with their gradients.
+
+    Members of different widths are padded with zeros to common ones. A padded unit
+    has no weight in and none out, so it stays zero through every step: padding costs
+    arithmetic, never accuracy. All parameters are views into one flat tensor, and so
+    are all gradients: the optimizer sees a single tensor however deep the networks.
+    """
+
+    def __init__(
+        self,
+        widths: Sequence[Sequence[int]],
+        padded: Sequence[int],
+        generators: Sequence[torch.Generator],
+        device: torch.device,
+        *,
+        bounded: bool,
+    ) -> None:
+        self.bounded = bounded
+        self.n_members = len(widths)
+        self.n_layers = len(widths[0]) - 1
+        self._widths = widths
+        n_values = sum((a + 1) * b for a, b in pairwise(padded))
+        self.flat = torch.zeros(self.n_members * n_values, device=device)
+        self.flat_gradient = torch.zeros_like(self.flat)
+        self.layers = self._views(self.flat, padded)
+        self._gradients = self._views(self.flat_gradient, padded)
+        for member, generator in enumerate(generators):
+            drawn = glorot_uniform(widths[member], generator)
+            for (weights, _), weight in zip(self.layers, drawn, strict=True):
+                weights[member, : weight.shape[0], : weight.shape[1]].copy_(weight)
+
+    def _views(self, flat: torch.Tensor, widths: Sequence[int]) -> list[Layer]:
+        """(m, in, out) weights and (m, 1, out) biases inside ``flat``."""
+        shapes = [(n, b) for a, b in pairwise(widths) for n in (a, 1)]
+        sizes = [self.n_members * n * b for n, b in shapes]
+        parts = [
+            part.view(self.n_members, *shape)
+            for part, shape in zip(flat.split(sizes), shapes, strict=True)
+        ]
+        return list(zip(parts[::2], parts[1::2], strict=True))
+
+    def _is_linear(self, layer: int) -> bool:
+        """The encoding layer and the output have no ReLU."""
+        return layer == self.n_layers // 2 - 1 or layer == self.n_layers - 1
+
+    def forward(self, batch: torch.Tensor) -> list[torch.Tensor]:
+        """Activations of every layer, the (m, batch, d) input first."""
+        activations = [batch]
+        for i, (weight, bias) in enumerate(self.layers):
+            out = product(activations[-1], weight).add_(bias)
+            activations.append(out if self._is_linear(i) else out.relu_())
+        return activations
+
+    def reconstruction_loss(
+        self, output: torch.Tensor, batch: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Loss of each member (m,) and its gradient at the output (m, batch, d).
+
+        Eq. 3 of the paper. Rows in [0, 1] are read as probabilities (sigmoid and
+        binary cross-entropy, on logits for stability), others by squared error.
+        """
+        size = batch[0].numel()
+        if self.bounded:
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                output, batch, reduction="none"
+            )
+            return loss.sum((1, 2)) / size, (output.sigmoid() - batch).div_(size)
+        residual = output - batch
+        return residual.square().sum((1, 2)) / size, residual.mul_(2 / size)
+
+    def backward(self, activations: list[torch.Tensor], delta: torch.Tensor) -> None:
+        """Fill the gradients, given the loss gradient at the output."""
+        for i in reversed(range(self.n_layers)):
+            below = activations[i]
+            weight_gradient, bias_gradient = self._gradients[i]
+            torch.bmm(below.transpose(1, 2), delta, out=weight_gradient)
+            torch.sum(delta, 1, keepdim=True, out=bias_gradient)
+            if i > 0:
+                delta = product(delta, self.layers[i][0].transpose(1, 2))
+                if not self._is_linear(i - 1):
+                    # ReLU's own kernel: masked_fill_ is several times slower on a CPU.
+                    delta = torch.ops.aten.threshold_backward(delta, below, 0)
+
+    def encoder(self, member: int) -> Encoder:
+        """A copy of one member's encoder, as it stands now, without its padding."""
+        half = zip(self.layers[: self.n_layers // 2], pairwise(self._widths[member]))
+        return Encoder(
+            tuple(
+                (weight[member, :n_in, :n_out].clone(), bias[member, 0, :n_out].clone())
+                for (weight, bias), (n_in, n_out) in half
+            )
+        )

@@ -1,0 +1,53 @@
+"""An encoder with centres among its codes: the model of the k-means family."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from scedae._archive import Archive
+from scedae._persistence import (
+    Packed,
+    pack_encoder,
+    pack_scaler,
+    unpack_encoder,
+    unpack_scaler,
+)
+from scedae.autoencoder import Encoder, encode
+from scedae.rows import Scaler
+
+
+@dataclass(frozen=True)
+class FittedEncoder:
+    """Rows are scaled, encoded, and belong to the nearest centre."""
+
+    scaler: Scaler
+    encoder: Encoder
+    centers: torch.Tensor  # (k, e) float64
+
+    def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
+        """Codes of scaled rows, of shape (n, e)."""
+        return encode(self.encoder, rows).double().cpu()
+
+    def to(self, device: torch.device) -> FittedEncoder:
+        return replace(
+            self, scaler=self.scaler.to(device), encoder=self.encoder.to(device)
+        )
+
+
+def pack(model: FittedEncoder) -> Packed:
+    scaler_info, tensors = pack_scaler(model.scaler)
+    tensors |= pack_encoder(model.encoder, "encoder")
+    tensors["centers"] = model.centers
+    return {"scaler": scaler_info, "n_layers": len(model.encoder.layers)}, tensors
+
+
+def unpack(info: dict[str, Any], archive: Archive, n_columns: int) -> FittedEncoder:
+    encoder = unpack_encoder(archive, "encoder", n_columns, info["n_layers"])
+    return FittedEncoder(
+        scaler=unpack_scaler(info["scaler"], archive, n_columns),
+        encoder=encoder,
+        centers=archive.tensor("centers", None, encoder.encoding_dim),
+    )

@@ -1,0 +1,33 @@
+"""Errors and warnings of the package; each error is also the standard one."""
+
+
+class ScedaeError(Exception):
+    """Base of all errors raised on purpose by this package."""
+
+
+class CollapsedEnsembleError(ScedaeError, RuntimeError):
+    """Every autoencoder of the ensemble collapsed: there is nothing to cluster."""
+
+
+class DeviceError(ScedaeError, ValueError):
+    """The device asked for does not exist on this machine."""
+
+
+class ModelFileError(ScedaeError, ValueError):
+    """A file is not a model of this package, or it is damaged."""
+
+
+class DatasetNotFoundError(ScedaeError, FileNotFoundError):
+    """A data set is neither on this machine nor to be had from OpenML."""
+
+
+class ChecksumError(ScedaeError, ValueError):
+    """A data file does not hold the data set its name promises."""
+
+
+class CollapsedMemberWarning(UserWarning):
+    """An autoencoder collapsed and was left out of the ensemble."""
+
+
+class DegenerateDataWarning(UserWarning):
+    """The data allow an answer, but it means little."""

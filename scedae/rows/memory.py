@@ -1,0 +1,63 @@
+"""Rows that lie in memory, on the host or on a GPU, never copied whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+# Integers up to 16 bits are exact in float32; longer ones, and float64, keep double
+# precision until they are scaled, so that a column like 1e9 + {0, 1} survives.
+_SHORT_DTYPES = (np.uint8, np.int8, np.int16, np.uint16, np.float16, np.float32)
+
+
+class MemoryRows:
+    """A dense array or a scipy CSR matrix, handed out as dense float tensors."""
+
+    def __init__(self, X: np.ndarray | sp.csr_matrix | sp.csr_array) -> None:
+        self._X = X
+        self.n_rows, self.n_columns = X.shape
+        self.device = torch.device("cpu")
+        short = X.dtype.type in _SHORT_DTYPES
+        self.dtype = torch.float32 if short else torch.float64
+
+    def block(self, start: int, stop: int) -> torch.Tensor:
+        """Rows ``start`` to ``stop``, of shape (stop - start, n_columns)."""
+        return self._as_tensor(self._X[start:stop])
+
+    def take(self, index: torch.Tensor) -> torch.Tensor:
+        """The rows with the given numbers, of shape (len(index), n_columns)."""
+        return self._as_tensor(self._X[index.numpy()])
+
+    def to(self, device: torch.device) -> MemoryRows | TensorRows:
+        """The same rows where ``device`` can reach them without a detour.
+
+        Sparse rows, and rows that would fill over half of the GPU, stay where they
+        are and travel a batch at a time.
+        """
+        if device.type != "cuda" or sp.issparse(self._X):
+            return self
+        if self._X.nbytes > torch.cuda.mem_get_info(device)[0] // 2:
+            return self
+        return TensorRows(torch.tensor(self._X).to(device), self.dtype)
+
+    def _as_tensor(self, part: np.ndarray | sp.csr_matrix) -> torch.Tensor:
+        dense = part.toarray() if sp.issparse(part) else part
+        # torch.tensor copies, so a read-only or strided array is no special case.
+        return torch.tensor(dense, dtype=self.dtype)
+
+
+class TensorRows:
+    """The same contract for a tensor on any device, kept in the type it came in."""
+
+    def __init__(self, rows: torch.Tensor, dtype: torch.dtype) -> None:
+        self._rows = rows
+        self.n_rows, self.n_columns = rows.shape
+        self.device = rows.device
+        self.dtype = dtype
+
+    def block(self, start: int, stop: int) -> torch.Tensor:
+        return self._rows[start:stop].to(self.dtype)
+
+    def take(self, index: torch.Tensor) -> torch.Tensor:
+        return self._rows.index_select(0, index).to(self.dtype)

@@ -1,0 +1,217 @@
+"""Bring rows of any kind into the range an autoencoder can learn.
+
+The rule behind ``scale="auto"`` looks at the values alone, in one pass, and takes
+the first line that fits:
+
+1. every value lies in [0, 1] already (scaled pixels, TF-IDF): ``none``;
+2. no value is negative, at least half are zero, and the largest is over ten times
+   the mean of the positive ones (counts): ``log``, that is log(1 + x) over its
+   maximum;
+3. the columns share a unit and the values are bounded (pixels, pen positions,
+   log-normalised expression): ``range``, one offset and one factor for all columns;
+4. anything else (standardised, unbounded, columns of different units): ``standard``,
+   each column centred and divided by its deviation, cut at ten deviations.
+
+Columns *share a unit* when the median column spans at least a tenth of the common
+range. Values are *bounded* when that range is at most six standard deviations wide,
+or when they are not negative and at least half of them are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import torch
+
+SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
+
+# Rows read at a time: a few megabytes for common widths.
+BLOCK_ROWS = 4096
+_STANDARD_LIMIT = 10.0
+
+
+class _Rows(Protocol):
+    n_rows: int
+    n_columns: int
+    device: torch.device
+
+    def block(self, start: int, stop: int) -> torch.Tensor: ...
+    def take(self, index: torch.Tensor) -> torch.Tensor: ...
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What the rule needs to know of the rows; every field is a sum over rows."""
+
+    minimum: torch.Tensor  # (d,)
+    maximum: torch.Tensor  # (d,)
+    mean: torch.Tensor  # (d,)
+    variance: torch.Tensor  # (d,)
+    zero_share: float
+    positive_mean: float
+
+    @property
+    def constant(self) -> bool:
+        """Whether all rows are equal."""
+        return bool((self.minimum == self.maximum).all())
+
+    @property
+    def low(self) -> float:
+        return float(self.minimum.min())
+
+    @property
+    def high(self) -> float:
+        return float(self.maximum.max())
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of all entries taken together."""
+        between = (self.mean - self.mean.mean()).square().mean()
+        return float((self.variance.mean() + between).sqrt())
+
+
+def _blocks(rows: _Rows) -> Iterator[torch.Tensor]:
+    for start in range(0, rows.n_rows, BLOCK_ROWS):
+        yield rows.block(start, min(start + BLOCK_ROWS, rows.n_rows)).double()
+
+
+def gather_statistics(rows: _Rows) -> Statistics:
+    """One pass over the rows, in blocks."""
+    count, zeros, positives, positive_sum = 0, 0, 0, 0.0
+    minimum = maximum = mean = spread = torch.zeros(0)
+    for block in _blocks(rows):
+        block_mean = block.mean(0)
+        block_spread = (block - block_mean).square_().sum(0)
+        if count == 0:
+            minimum, maximum = block.amin(0), block.amax(0)
+            mean, spread = block_mean, block_spread
+        else:
+            # Chan's update: sums of squares would cancel on columns with an offset.
+            shift = block_mean - mean
+            total = count + len(block)
+            spread = spread + block_spread + shift.square() * count * len(block) / total
+            mean = mean + shift * len(block) / total
+            minimum = torch.minimum(minimum, block.amin(0))
+            maximum = torch.maximum(maximum, block.amax(0))
+        count += len(block)
+        zeros += int((block == 0).sum())
+        positives += int((block > 0).sum())
+        positive_sum += float(block.clamp(min=0).sum())
+    return Statistics(
+        minimum=minimum.cpu(),
+        maximum=maximum.cpu(),
+        mean=mean.cpu(),
+        variance=(spread / count).cpu(),
+        zero_share=zeros / (count * rows.n_columns),
+        positive_mean=positive_sum / max(positives, 1),
+    )
+
+
+def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
+    spans = (high - low)[high > low]
+    common = float(high.max() - low.min())
+    return len(spans) > 0 and float(spans.median()) >= common / 10
+
+
+def choose_scale(statistics: Statistics) -> str:
+    """The rule of ``scale="auto"``, as written at the top of this file."""
+    low, high = statistics.minimum, statistics.maximum
+    if statistics.low >= 0 and statistics.high <= 1:
+        return "none"
+    mostly_zero = statistics.low >= 0 and statistics.zero_share >= 0.5
+    if mostly_zero and statistics.high > 10 * statistics.positive_mean:
+        return "log" if _share_a_unit(low.log1p(), high.log1p()) else "standard"
+    span = statistics.high - statistics.low
+    bounded = mostly_zero or span <= 6 * statistics.deviation
+    return "range" if bounded and _share_a_unit(low, high) else "standard"
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """A fitted scaling; it treats every row by itself.
+
+    ``bounded`` says that scaled training rows lie in [0, 1]: the network then ends
+    in a sigmoid with binary cross-entropy, otherwise in a linear layer with squared
+    error. New rows beyond the training range are cut to it.
+    """
+
+    kind: str
+    bounded: bool
+    offset: torch.Tensor  # (d,) float64
+    factor: torch.Tensor  # (d,) float64
+
+    def __call__(self, block: torch.Tensor) -> torch.Tensor:
+        """Scaled float32 rows of the same shape."""
+        if self.kind == "log":
+            block = block.clamp(min=0).log1p()
+        if self.kind == "l2":
+            norm = torch.linalg.vector_norm(block, dim=1, keepdim=True)
+            block = block / norm.masked_fill(norm == 0, 1)
+        elif self.kind != "none":
+            block = (block - self.offset.to(block)) * self.factor.to(block)
+        if self.bounded:
+            block = block.clamp(0, 1)
+        elif self.kind == "standard":
+            block = block.clamp(-_STANDARD_LIMIT, _STANDARD_LIMIT)
+        return block.float()
+
+    def to(self, device: torch.device) -> Scaler:
+        return Scaler(
+            self.kind, self.bounded, self.offset.to(device), self.factor.to(device)
+        )
+
+
+def _inverse(span: torch.Tensor) -> torch.Tensor:
+    """1 / span, and 0 where a column is constant."""
+    return torch.where(span > 0, 1 / span, 0)
+
+
+def fit_scaler(statistics: Statistics, scale: str) -> Scaler:
+    """A scaler of the kind asked for, or of the kind the rule chooses."""
+    kind = choose_scale(statistics) if scale == "auto" else scale
+    low, high = statistics.minimum, statistics.maximum
+    offset, factor = torch.zeros_like(low), torch.ones_like(low)
+    bounded = True
+    if kind == "none":
+        bounded = statistics.low >= 0 and statistics.high <= 1
+    elif kind == "l2":
+        bounded = statistics.low >= 0
+    elif kind == "range":
+        offset = low.min().expand_as(low).clone()
+        factor = _inverse((high.max() - low.min()).expand_as(low))
+    elif kind == "log":
+        factor = _inverse(high.max().log1p().expand_as(low))
+    elif kind == "minmax":
+        offset, factor = low, _inverse(high - low)
+    else:
+        bounded = False
+        offset, factor = statistics.mean, _inverse(statistics.variance.sqrt())
+        # A column that is constant up to rounding must not be blown up to noise.
+        scale_of_values = torch.maximum(low.abs(), high.abs())
+        factor[statistics.variance.sqrt() <= 1e-12 * scale_of_values] = 0
+    return Scaler(kind, bounded, offset, factor)
+
+
+class ScaledRows:
+    """Rows as the network sees them: gathered, moved to ``device``, then scaled."""
+
+    def __init__(
+        self, rows: _Rows, scaler: Scaler, device: torch.device | None = None
+    ) -> None:
+        self._rows = rows
+        self._target = device or rows.device
+        self._scaler = scaler.to(self._target)
+        self.device = rows.device
+        self.n_rows, self.n_columns = rows.n_rows, rows.n_columns
+
+    def take(self, index: torch.Tensor) -> torch.Tensor:
+        """Scaled rows with the given numbers; the index lives where the rows do."""
+        return self._scaler(self._rows.take(index).to(self._target))
+
+    def blocks(self) -> Iterator[torch.Tensor]:
+        """All rows in their order, a block at a time."""
+        for start in range(0, self.n_rows, BLOCK_ROWS):
+            block = self._rows.block(start, min(start + BLOCK_ROWS, self.n_rows))
+            yield self._scaler(block.to(self._target))

@@ -1,0 +1,47 @@
+"""Landmark spectral clustering as kernels on rows. Knows nothing of autoencoders."""
+
+from scedae.spectral.affinity import (
+    Affinity,
+    Neighbors,
+    fuse,
+    inverse_root,
+    landmark_affinity,
+    mean_distance,
+    nearest_landmarks,
+)
+from scedae.spectral.distances import nearest
+from scedae.spectral.embedding import (
+    EMBEDDINGS,
+    Basis,
+    embed,
+    embedding_matrix,
+    gram_matrix,
+    n_vectors,
+    spectral_basis,
+    trivial_vector,
+)
+from scedae.spectral.kmeans import kmeans
+from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
+
+__all__ = [
+    "EMBEDDINGS",
+    "LANDMARK_METHODS",
+    "Affinity",
+    "Basis",
+    "Encoding",
+    "Neighbors",
+    "choose_landmarks",
+    "embed",
+    "embedding_matrix",
+    "fuse",
+    "gram_matrix",
+    "inverse_root",
+    "kmeans",
+    "landmark_affinity",
+    "mean_distance",
+    "n_vectors",
+    "nearest",
+    "nearest_landmarks",
+    "spectral_basis",
+    "trivial_vector",
+]

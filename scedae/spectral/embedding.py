@@ -1,0 +1,160 @@
+"""embed: singular vectors of the fused affinity, through its small Gram matrix.
+
+Z̄ᵀZ̄ is a sum over rows and has only Σp rows and columns, so it serves rows in
+memory and rows that never were there together. Its eigenvectors are the right
+singular vectors V of Z̄, and Z̄VΣ⁻¹ are the left ones, the B of Proposition 1: for
+the rows of the fit and, by the same product, for new rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import LinearOperator, eigsh
+from threadpoolctl import threadpool_limits
+
+EMBEDDINGS = ("diffusion", "lsc")
+
+# Time of the diffusion: column j is multiplied by (σ_j²)^t. One value for all data;
+# see docs/design.md for what others did.
+DIFFUSION_TIME = 8
+
+# Up to here all eigenvectors by LAPACK: safe where eigenvalues coincide, and fast.
+_DENSE_LIMIT = 1200
+# Eigenvalues below this are rounding: their vectors would be noise divided by zero.
+_RANK_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Right singular vectors of Z̄, without the trivial one, largest value first."""
+
+    vectors: np.ndarray  # (Σp, q)
+    singular_values: np.ndarray  # (q,)
+
+
+def n_vectors(embedding: str, n_clusters: int) -> int:
+    """How many vectors an embedding uses: 2 … k+1 for LSC, 2 … 2k for diffusion.
+
+    Diffusion looks at more directions than clusters, because with clusters of very
+    different sizes the k-th one need not be among the first k vectors.
+    """
+    return n_clusters if embedding == "lsc" else max(2 * n_clusters - 1, 1)
+
+
+def gram_matrix(affinity: sp.csr_matrix) -> sp.csr_matrix:
+    """Z̄ᵀZ̄ of shape (Σp, Σp)."""
+    return (affinity.T @ affinity).tocsr()
+
+
+def trivial_vector(affinity: sp.csr_matrix) -> np.ndarray:
+    """The right singular vector of value 1 whose left one is constant.
+
+    S̄ is bistochastic, so the constant vector is always an eigenvector of value 1;
+    seen from the landmarks it is Z̄ᵀ1.
+    """
+    vector = np.asarray(affinity.sum(axis=0)).ravel()
+    return vector / np.linalg.norm(vector)
+
+
+def _component_vectors(
+    gram: sp.csr_matrix, trivial: np.ndarray, n_wanted: int
+) -> np.ndarray:
+    """What a graph in several pieces adds to the eigenvalue 1, of shape (Σp, c - 1).
+
+    Each piece has its own constant vector. They are known without computing, and
+    must be: an iterative solver may miss copies of a repeated eigenvalue. Beyond
+    ``n_wanted`` pieces the largest count.
+    """
+    n_pieces, piece = connected_components(gram, directed=False)
+    mass = np.bincount(piece, weights=trivial**2, minlength=n_pieces)
+    kept = np.argsort(-mass, kind="stable")[: n_wanted + 1]
+    kept = kept[mass[kept] > 0]
+    pieces = np.where(piece[:, None] == kept, trivial[:, None], 0)  # (Σp, c)
+    pieces /= np.sqrt(mass[kept])
+    # Orthogonal complement of the trivial vector inside the span of the pieces.
+    inside = scipy.linalg.null_space((pieces.T @ trivial)[None, :])  # (c, c - 1)
+    return pieces @ inside
+
+
+def _leading_eigenvectors(
+    gram: sp.csr_matrix, known: np.ndarray, n_wanted: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest eigenpairs of the Gram matrix orthogonal to the known vectors."""
+
+    def deflated(x: np.ndarray) -> np.ndarray:
+        return gram @ x - known @ (known.T @ x)
+
+    operator = LinearOperator(gram.shape, matvec=deflated, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(gram.shape[0])
+    return eigsh(operator, k=n_wanted, v0=start, ncv=2 * n_wanted + 30)
+
+
+def spectral_basis(
+    gram: sp.csr_matrix, trivial: np.ndarray, n_wanted: int
+) -> Basis:
+    """The ``n_wanted`` leading singular vectors after the constant one (Prop. 1).
+
+    The constant direction is taken out by name rather than by position: when the
+    graph falls apart several values equal 1 and the first vector is any mixture.
+    Vectors that do not exist (rank too small) come back as zeros.
+    """
+    size = gram.shape[0]
+    n_possible = min(n_wanted, size - 1)
+    # One thread: a threaded BLAS would sum in another order for another number.
+    with threadpool_limits(1, user_api="blas"):
+        if size <= max(_DENSE_LIMIT, 4 * n_possible):
+            dense = gram.toarray() - np.outer(trivial, trivial)
+            values, vectors = np.linalg.eigh(dense)
+        else:
+            pieces = _component_vectors(gram, trivial, n_possible)
+            values, vectors = np.ones(pieces.shape[1]), pieces
+            n_missing = n_possible - pieces.shape[1]
+            if n_missing > 0:
+                known = np.column_stack([trivial, pieces])
+                more = _leading_eigenvectors(gram, known, n_missing)
+                values = np.concatenate([values, more[0]])
+                vectors = np.column_stack([vectors, more[1]])
+    order = np.argsort(-values, kind="stable")[:n_possible]
+    values, vectors = values[order], vectors[:, order]
+    vectors = vectors * _positive_signs(vectors)
+    exists = values > _RANK_TOLERANCE
+    padded_vectors = np.zeros((size, n_wanted))
+    padded_values = np.zeros(n_wanted)
+    padded_vectors[:, :n_possible] = np.where(exists, vectors, 0)
+    padded_values[:n_possible] = np.sqrt(np.where(exists, values.clip(max=1), 0))
+    return Basis(padded_vectors, padded_values)
+
+
+def _positive_signs(vectors: np.ndarray) -> np.ndarray:
+    """Signs that make the largest entry of each vector positive: B has no free sign."""
+    largest = np.abs(vectors).argmax(axis=0)
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def embedding_matrix(basis: Basis, embedding: str) -> np.ndarray:
+    """The matrix that takes a row of Z̄ to its coordinates, of shape (Σp, q).
+
+    VΣ⁻¹ for LSC; for diffusion its columns are weighted by (σ²)^t.
+    """
+    values = basis.singular_values
+    weights = np.divide(1, values, out=np.zeros_like(values), where=values > 0)
+    if embedding == "diffusion":
+        weights = weights * values ** (2 * DIFFUSION_TIME)
+    return basis.vectors * weights
+
+
+def embed(affinity: sp.csr_matrix, matrix: np.ndarray) -> np.ndarray:
+    """Coordinates of rows with their length taken out, of shape (n, q).
+
+    A row that is zero in all directions stays zero.
+    """
+    coordinates = affinity @ matrix
+    norms = np.linalg.norm(coordinates, axis=1, keepdims=True)
+    return np.divide(
+        coordinates, norms, out=np.zeros_like(coordinates), where=norms > 0
+    )

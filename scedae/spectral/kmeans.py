@@ -1,0 +1,119 @@
+"""Lloyd's k-means with several starts at once.
+
+scikit-learn's is excellent, but lives on the CPU and sums in an order that depends on
+the number of threads. This one runs where the points are, as sums over rows, and
+gives the same centres for any number of threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+
+from scedae.spectral.distances import squared_distances, nearest
+
+
+# Points may come in blocks, as often as they are asked for.
+Blocks = Callable[[], Iterable[torch.Tensor]]
+
+
+@dataclass(frozen=True)
+class KMeansResult:
+    """Centres of the best start, and the sum of squared distances to them."""
+
+    centers: torch.Tensor  # (k, d)
+    inertia: float
+
+
+def plus_plus_rows(
+    points: torch.Tensor, n_centers: int, generator: torch.Generator
+) -> torch.Tensor:
+    """Greedy k-means++: each centre is the best of a few far rows drawn at random."""
+    n_trials = 2 + n_centers.bit_length()
+    first = int(torch.randint(len(points), (), generator=generator))
+    chosen = [first]
+    closest = (points - points[first]).square().sum(1)
+    for _ in range(1, n_centers):
+        cumulated = closest.cumsum(0)
+        draws = torch.rand(n_trials, generator=generator, dtype=torch.float64)
+        thresholds = draws.to(cumulated) * cumulated[-1]
+        trials = torch.searchsorted(cumulated, thresholds).clamp(max=len(points) - 1)
+        distances = torch.stack([(points - points[t]).square().sum(1) for t in trials])
+        reduced = torch.minimum(distances, closest)  # (trials, n)
+        best = int(reduced.sum(1).argmin())
+        chosen.append(int(trials[best]))
+        closest = reduced[best]
+    return points[chosen].clone()
+
+
+def lloyd(blocks: Blocks, centers: torch.Tensor, n_iter: int) -> torch.Tensor:
+    """At most ``n_iter`` rounds of assignment and means, until no centre moves."""
+    for _ in range(n_iter):
+        means = _cluster_means(blocks(), centers)
+        if torch.equal(means, centers):
+            break
+        centers = means
+    return centers
+
+
+def _cluster_means(
+    blocks: Iterable[torch.Tensor], centers: torch.Tensor
+) -> torch.Tensor:
+    """Mean of the points nearest to each centre; without points it stays."""
+    total = torch.zeros(centers.shape, dtype=torch.float64, device=centers.device)
+    count = torch.zeros(len(centers), 1, dtype=torch.long, device=centers.device)
+    for block in blocks:
+        labels = nearest(block, centers)[:, 0]
+        total.index_add_(0, labels, block.double())
+        count[:, 0] += torch.bincount(labels, minlength=len(centers))
+    means = (total / count.clamp(min=1)).to(centers.dtype)
+    return torch.where(count > 0, means, centers)
+
+
+def _revive_empty(points: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
+    """Move each centre without points to the point farthest from its own centre."""
+    index = nearest(points, centers)
+    counts = torch.bincount(index[:, 0], minlength=len(centers))
+    empty = (counts == 0).nonzero()[:, 0].tolist()
+    distances = squared_distances(points, centers, index)[:, 0]
+    centers = centers.clone()
+    for cluster in empty:
+        farthest = int(distances.argmax())
+        if distances[farthest] <= 0:
+            break
+        centers[cluster] = points[farthest]
+        moved = (points - points[farthest]).square().sum(1)
+        distances = torch.minimum(distances, moved.to(distances))
+    return centers
+
+
+def kmeans(
+    points: torch.Tensor,
+    n_clusters: int,
+    generator: torch.Generator,
+    *,
+    n_starts: int = 10,
+    n_iter: int = 100,
+) -> KMeansResult:
+    """The best of ``n_starts`` runs from k-means++ starts."""
+    def blocks() -> list[torch.Tensor]:
+        return [points]
+
+    best: KMeansResult | None = None
+    for _ in range(n_starts):
+        start = plus_plus_rows(points, n_clusters, generator)
+        centers = lloyd(blocks, start, n_iter)
+        revived = _revive_empty(points, centers)
+        if not torch.equal(revived, centers):
+            centers = lloyd(blocks, revived, n_iter)
+        distances = squared_distances(points, centers, nearest(points, centers))
+        # Summed by numpy, in one thread: torch would sum by the number of threads.
+        inertia = float(distances.cpu().numpy().sum())
+        # Two starts often end in one solution, equal up to rounding: the first stays,
+        # or rounding would decide how the clusters are numbered.
+        if best is None or inertia < best.inertia * (1 - 1e-9):
+            best = KMeansResult(centers, inertia)
+    assert best is not None
+    return best
