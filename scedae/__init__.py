@@ -4,8 +4,7 @@ from scedae import datasets, exceptions, metrics
 from scedae._estimator import SCEDAE
 from scedae._landmark_spectral import LandmarkSpectralClustering
 from scedae._members import MemberSpec
-
-__version__ = "0.1.0"
+from scedae._version import __version__
 
 __all__ = [
     "SCEDAE",

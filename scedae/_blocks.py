@@ -27,4 +27,4 @@ def fixed_blocks(
 
 
 def length(where: slice) -> int:
-    return where.stop - where.start
+    return int(where.stop - where.start)

@@ -44,14 +44,14 @@ or list of MemberSpec, default="structure"
         for ``"structure"``, and 5 otherwise.
     hidden_layers : "auto" or sequence of int, default="auto"
         Widths of the encoder's hidden layers, mirrored by the decoder. ``"auto"``
-        takes (50, 75, 100) below 1,500 rows and (500, 750, 1000) from there on.
+        takes (50, 75, 100) below 5,000 rows and (500, 750, 1000) from there on.
     encoding_dim : int, default=10
         Width of the code.
     epochs : "auto" or int, default="auto"
-        Passes over the rows. ``"auto"`` takes as many as 2,000 gradient steps need,
-        but between 30 and 300.
+        Passes over the rows. ``"auto"`` takes as many as 3,000 gradient steps need
+        for small networks (widths up to 100) and 1,500 for larger ones, at least 30.
     batch_size : int, default=256
-        Rows of one gradient step.
+        Rows of one gradient step; an eighth of the rows, if that is less.
     learning_rate : float, default=2e-3
         Rate of Adam; the peak, when ``schedule="one-cycle"``.
     schedule : {"one-cycle", "constant"}, default="one-cycle"
@@ -69,8 +69,9 @@ default="auto"
         Nearest landmarks each row is tied to.
     embedding : {"diffusion", "lsc"}, default="diffusion"
         ``"lsc"``: singular vectors 2 … k+1, unweighted. ``"diffusion"``: vectors
-        2 … 2k, each weighted by a power of its singular value, which finds small
-        clusters beside large ones. Rows are normalised in both.
+        2 … 2k, each weighted by a power of its singular value (such that the k-th
+        keeps 0.7 of its weight), which finds small clusters beside large ones. Rows
+        are normalised in both.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     random_state : int, RandomState, Generator or None, default=None
@@ -205,7 +206,7 @@ default="auto"
             context,
             specs,
             scaler,
-            self._training_options(scaler, schedule),
+            self._training_options(context, scaler, schedule),
             embedding=self.embedding,
         )
 

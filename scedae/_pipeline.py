@@ -85,7 +85,9 @@ class FittedPipeline:
 
     def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
         """Embedding of scaled rows, of shape (n, q)."""
-        matrix = spectral.embedding_matrix(self.basis, self.embedding)
+        matrix = spectral.embedding_matrix(
+            self.basis, self.embedding, len(self.centers)
+        )
         return torch.from_numpy(spectral.embed(self.affinity(rows), matrix))
 
     def _r(self, member: FittedMember) -> int:
@@ -121,13 +123,27 @@ class PipelineFit:
 
 
 @dataclass(frozen=True)
-class _Encoded:
+class EncodedMember:
     """A member on its way: its encoding, by which it is anchored next."""
 
     spec: MemberSpec
     number: int
     encoder: Encoder | None
     encoding: spectral.Encoding
+
+    @property
+    def codes(self) -> torch.Tensor:
+        """Codes of all rows (n, e), of a member that has an encoder."""
+        assert isinstance(self.encoding, _CodeRows)
+        return self.encoding.codes
+
+
+@dataclass(frozen=True)
+class EncodedEnsemble:
+    """The members that can be used, and how all of them fared."""
+
+    members: list[EncodedMember]
+    reports: tuple[MemberReport, ...]
 
 
 def fit_pipeline(
@@ -151,22 +167,18 @@ def fit_pipeline(
     equal, so that constant codes are no sign of a collapse.
     """
     source = ScaledRows(rows, scaler, device)
-
-    progress.stage("encode")
-    trained = _train(source, specs, training, seed, device, progress)
-    encoded = _encode(source, specs, trained)
-    reports = tuple(
-        _report(member, trained, may_be_constant=may_be_constant) for member in encoded
+    encoded = encode_members(
+        source, specs, training, seed, device, progress, may_be_constant=may_be_constant
     )
-    alive = _leave_out_collapsed(encoded, reports)
 
     progress.stage("anchor")
     members, affinities = [], []
-    for member in alive:
+    for member in encoded.members:
         fitted, affinity = _anchor(member, landmark_method, n_neighbors, seed)
         members.append(fitted)
         affinities.append(affinity)
-        progress.advance(_AFTER_TRAINING / 2 / len(alive), f"member {member.number}")
+        share = _AFTER_TRAINING / 2 / len(encoded.members)
+        progress.advance(share, f"member {member.number}")
 
     progress.stage("fuse")
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
@@ -177,7 +189,8 @@ def fit_pipeline(
         spectral.trivial_vector(fused),
         spectral.n_vectors(embedding, n_clusters),
     )
-    coordinates = spectral.embed(fused, spectral.embedding_matrix(basis, embedding))
+    matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
+    coordinates = spectral.embed(fused, matrix)
 
     progress.stage("assign")
     points = torch.from_numpy(coordinates)
@@ -187,7 +200,27 @@ def fit_pipeline(
     pipeline = FittedPipeline(
         scaler, tuple(members), n_neighbors, embedding, basis, centers
     )
-    return PipelineFit(pipeline, coordinates, labels, reports)
+    return PipelineFit(pipeline, coordinates, labels, encoded.reports)
+
+
+def encode_members(
+    source: ScaledRows,
+    specs: Sequence[MemberSpec],
+    training: TrainingOptions | None,
+    seed: int,
+    device: torch.device,
+    progress: Progress,
+    *,
+    may_be_constant: bool = False,
+) -> EncodedEnsemble:
+    """encode: train every member, encode all rows, leave out what collapsed."""
+    progress.stage("encode")
+    trained = _train(source, specs, training, seed, device, progress)
+    members = _encode(source, specs, trained)
+    reports = tuple(
+        _report(member, trained, may_be_constant=may_be_constant) for member in members
+    )
+    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports)
 
 
 def training_key(spec: MemberSpec) -> tuple[tuple[int, ...], int]:
@@ -234,7 +267,7 @@ def _encode(
     source: ScaledRows,
     specs: Sequence[MemberSpec],
     trained: dict[tuple[tuple[int, ...], int], TrainedRun],
-) -> list[_Encoded]:
+) -> list[EncodedMember]:
     """Codes of every member, in one pass over the rows.
 
     Members that share an encoder share its codes too.
@@ -256,7 +289,7 @@ def _encode(
     for number, spec in enumerate(specs):
         key = (*training_key(spec), spec.epochs)
         encoded.append(
-            _Encoded(spec, number, encoders.get(key), codes.get(key, source))
+            EncodedMember(spec, number, encoders.get(key), codes.get(key, source))
         )
     return encoded
 
@@ -273,7 +306,7 @@ class _CodeRows(TensorRows):
 
 
 def _report(
-    member: _Encoded,
+    member: EncodedMember,
     trained: dict[tuple[tuple[int, ...], int], TrainedRun],
     *,
     may_be_constant: bool,
@@ -289,8 +322,8 @@ def _report(
 
 
 def _leave_out_collapsed(
-    encoded: list[_Encoded], reports: Sequence[MemberReport]
-) -> list[_Encoded]:
+    encoded: list[EncodedMember], reports: Sequence[MemberReport]
+) -> list[EncodedMember]:
     """The members that can be used; a poor one would poison the mean (Eq. 6)."""
     alive = [m for m, r in zip(encoded, reports, strict=True) if not r.collapsed]
     lost = [str(m.number) for m in encoded if m not in alive]
@@ -314,7 +347,7 @@ def _leave_out_collapsed(
 
 
 def _anchor(
-    member: _Encoded, landmark_method: str, n_neighbors: int, seed: int
+    member: EncodedMember, landmark_method: str, n_neighbors: int, seed: int
 ) -> tuple[FittedMember, spectral.Affinity]:
     """Landmarks, bandwidth and column sums of one member, and its affinity."""
     landmarks = spectral.choose_landmarks(

@@ -30,6 +30,7 @@ def root_seed(random_state: RandomState) -> int:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
+    assert isinstance(random_state, np.random.RandomState)
     return int(random_state.randint(2**31 - 1))
 
 

@@ -8,7 +8,11 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from scedae._base import COMMON_CONSTRAINTS, BaseClusterer, FitContext
-from scedae._defaults import resolve_epochs, resolve_hidden_layers
+from scedae._defaults import (
+    resolve_batch_size,
+    resolve_epochs,
+    resolve_hidden_layers,
+)
 from scedae.autoencoder import SCHEDULES, TrainingOptions
 from scedae.rows import SCALES, Scaler, fit_scaler
 
@@ -44,16 +48,26 @@ class AutoencoderParameters(BaseClusterer):
             )
         return layers
 
+    def _resolved_batch(self, context: FitContext) -> int:
+        return resolve_batch_size(self.batch_size, context.rows.n_rows)
+
     def _resolved_epochs(self, context: FitContext) -> int:
-        return resolve_epochs(self.epochs, context.rows.n_rows, self.batch_size)
+        return resolve_epochs(
+            self.epochs,
+            self._resolved_layers(context),
+            context.rows.n_rows,
+            self._resolved_batch(context),
+        )
 
     def _scaler(self, context: FitContext) -> Scaler:
         return fit_scaler(context.statistics, self.scale)
 
-    def _training_options(self, scaler: Scaler, schedule: str) -> TrainingOptions:
+    def _training_options(
+        self, context: FitContext, scaler: Scaler, schedule: str
+    ) -> TrainingOptions:
         return TrainingOptions(
             encoding_dim=self.encoding_dim,
-            batch_size=self.batch_size,
+            batch_size=self._resolved_batch(context),
             learning_rate=self.learning_rate,
             schedule=schedule,
             bounded=scaler.bounded,

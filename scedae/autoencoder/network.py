@@ -99,8 +99,10 @@ class AutoencoderStack:
         self.n_members = len(widths)
         self.n_layers = len(widths[0]) - 1
         self._widths = widths
-        n_values = sum((a + 1) * b for a, b in pairwise(padded))
-        self.flat = torch.zeros(self.n_members * n_values, device=device)
+        n_values = self.n_members * sum((a + 1) * b for a, b in pairwise(padded))
+        # Rounded up: a kernel may treat the last few numbers, those that fill no
+        # vector, with another rounding. They must not be weights.
+        self.flat = torch.zeros(-(-n_values // 1024) * 1024, device=device)
         self.flat_gradient = torch.zeros_like(self.flat)
         self.layers = self._views(self.flat, padded)
         self._gradients = self._views(self.flat_gradient, padded)
@@ -115,7 +117,7 @@ class AutoencoderStack:
         sizes = [self.n_members * n * b for n, b in shapes]
         parts = [
             part.view(self.n_members, *shape)
-            for part, shape in zip(flat.split(sizes), shapes, strict=True)
+            for part, shape in zip(flat[: sum(sizes)].split(sizes), shapes, strict=True)
         ]
         return list(zip(parts[::2], parts[1::2], strict=True))
 
@@ -144,9 +146,9 @@ class AutoencoderStack:
             loss = torch.nn.functional.binary_cross_entropy_with_logits(
                 output, batch, reduction="none"
             )
-            return loss.sum((1, 2)) / size, (output.sigmoid() - batch).div_(size)
+            return loss.sum(2).sum(1) / size, (output.sigmoid() - batch).div_(size)
         residual = output - batch
-        return residual.square().sum((1, 2)) / size, residual.mul_(2 / size)
+        return residual.square().sum(2).sum(1) / size, residual.mul_(2 / size)
 
     def backward(self, activations: list[torch.Tensor], delta: torch.Tensor) -> None:
         """Fill the gradients, given the loss gradient at the output."""
@@ -163,7 +165,11 @@ class AutoencoderStack:
 
     def encoder(self, member: int) -> Encoder:
         """A copy of one member's encoder, as it stands now, without its padding."""
-        half = zip(self.layers[: self.n_layers // 2], pairwise(self._widths[member]))
+        half = zip(
+            self.layers[: self.n_layers // 2],
+            pairwise(self._widths[member]),
+            strict=False,
+        )
         return Encoder(
             tuple(
                 (weight[member, :n_in, :n_out].clone(), bias[member, 0, :n_out].clone())

@@ -1,1 +1,109 @@
+"""Data: an embedded set, generated shapes, and loaders that verify what they read.
 
+``load_digits`` and the ``make_`` functions need no download. The other loaders look
+into the folder named by ``SCEDAE_DATA``, then the user's cache, then ask OpenML.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scedae.datasets._fetch import load as _load
+from scedae.datasets._lift import LIFTS, lift
+from scedae.datasets._registry import FCPS_NAMES
+from scedae.datasets._shapes import make_chainlink, make_lsun, make_tetra
+
+__all__ = [
+    "FCPS_NAMES",
+    "LIFTS",
+    "lift",
+    "load_digits",
+    "load_fcps",
+    "load_mnist",
+    "load_pendigits",
+    "load_usps",
+    "make_chainlink",
+    "make_lsun",
+    "make_tetra",
+]
+
+Data = tuple[np.ndarray, np.ndarray]
+
+
+def load_digits() -> Data:
+    """Scikit-learn's 1,797 handwritten digits of 8 x 8 pixels, values 0 … 16.
+
+    Returns
+    -------
+    X : ndarray of shape (1797, 64)
+    y : ndarray of shape (1797,)
+    """
+    from sklearn.datasets import load_digits as sklearn_digits
+
+    return sklearn_digits(return_X_y=True)
+
+
+def load_mnist(subset: str = "all") -> Data:
+    """70,000 handwritten digits of 28 x 28 pixels, values 0 … 255.
+
+    Parameters
+    ----------
+    subset : {"all", "train", "test"}, default="all"
+        All rows, the first 60,000, or the last 10,000.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 784), uint8
+    y : ndarray of shape (n_samples,)
+    """
+    return _load("mnist", subset)
+
+
+def load_usps(subset: str = "all") -> Data:
+    """9,298 handwritten digits of 16 x 16 pixels, values in [0, 1].
+
+    Parameters
+    ----------
+    subset : {"all", "train", "test"}, default="all"
+        All rows, the first 7,291, or the last 2,007.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 256), float32
+    y : ndarray of shape (n_samples,)
+    """
+    return _load("usps", subset)
+
+
+def load_pendigits(subset: str = "all") -> Data:
+    """10,992 digits written on a tablet, as 8 pen positions with values 0 … 100.
+
+    Parameters
+    ----------
+    subset : {"all", "train", "test"}, default="all"
+        All rows, the first 7,494, or the last 3,498.
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 16), uint8
+    y : ndarray of shape (n_samples,)
+    """
+    return _load("pendigits", subset)
+
+
+def load_fcps(name: str) -> Data:
+    """A shape of the Fundamental Clustering Problems Suite, from its file.
+
+    Parameters
+    ----------
+    name : str
+        One of ``FCPS_NAMES``, e.g. "tetra", "chainlink" or "lsun".
+
+    Returns
+    -------
+    X : ndarray of shape (n_samples, 2 or 3)
+    y : ndarray of shape (n_samples,), from 1
+    """
+    if name not in FCPS_NAMES:
+        raise ValueError(f"name={name!r} must be one of {', '.join(FCPS_NAMES)}.")
+    return _load(f"fcps_{name}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 import torch
@@ -41,7 +43,7 @@ class MemoryRows:
             return self
         return TensorRows(torch.tensor(self._X).to(device), self.dtype)
 
-    def _as_tensor(self, part: np.ndarray | sp.csr_matrix) -> torch.Tensor:
+    def _as_tensor(self, part: Any) -> torch.Tensor:
         dense = part.toarray() if sp.issparse(part) else part
         # torch.tensor copies, so a read-only or strided array is no special case.
         return torch.tensor(dense, dtype=self.dtype)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from scedae.spectral.distances import squared_distances, nearest
+from scedae.spectral.distances import nearest, squared_distances
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ the rows of the fit and, by the same product, for new rows.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,9 +20,11 @@ from threadpoolctl import threadpool_limits
 
 EMBEDDINGS = ("diffusion", "lsc")
 
-# Time of the diffusion: column j is multiplied by (σ_j²)^t. One value for all data;
-# see docs/design.md for what others did.
-DIFFUSION_TIME = 8
+# What the diffusion leaves of the k-th vector: its time t follows from (σ_k²)^t = 0.7.
+# A fixed t suits one data set and spoils another, since how fast singular values fall
+# depends on the data and on the number of landmarks; docs/design.md has the numbers.
+_KEPT_OF_VECTOR_K = 0.7
+_TIME_LIMITS = (0.5, 1000.0)
 
 # Up to here all eigenvectors by LAPACK: safe where eigenvalues coincide, and fast.
 _DENSE_LIMIT = 1200
@@ -94,9 +97,7 @@ def _leading_eigenvectors(
     return eigsh(operator, k=n_wanted, v0=start, ncv=2 * n_wanted + 30)
 
 
-def spectral_basis(
-    gram: sp.csr_matrix, trivial: np.ndarray, n_wanted: int
-) -> Basis:
+def spectral_basis(gram: sp.csr_matrix, trivial: np.ndarray, n_wanted: int) -> Basis:
     """The ``n_wanted`` leading singular vectors after the constant one (Prop. 1).
 
     The constant direction is taken out by name rather than by position: when the
@@ -136,7 +137,16 @@ def _positive_signs(vectors: np.ndarray) -> np.ndarray:
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def embedding_matrix(basis: Basis, embedding: str) -> np.ndarray:
+def diffusion_time(singular_values: np.ndarray, n_clusters: int) -> float:
+    """The time t after which the k-th vector has lost a set part of its weight."""
+    low, high = _TIME_LIMITS
+    value = float(singular_values[n_clusters - 1])
+    if not 0 < value < 1:
+        return low if value <= 0 else high
+    return min(max(math.log(_KEPT_OF_VECTOR_K) / (2 * math.log(value)), low), high)
+
+
+def embedding_matrix(basis: Basis, embedding: str, n_clusters: int) -> np.ndarray:
     """The matrix that takes a row of Z̄ to its coordinates, of shape (Σp, q).
 
     VΣ⁻¹ for LSC; for diffusion its columns are weighted by (σ²)^t.
@@ -144,7 +154,7 @@ def embedding_matrix(basis: Basis, embedding: str) -> np.ndarray:
     values = basis.singular_values
     weights = np.divide(1, values, out=np.zeros_like(values), where=values > 0)
     if embedding == "diffusion":
-        weights = weights * values ** (2 * DIFFUSION_TIME)
+        weights = weights * values ** (2 * diffusion_time(values, n_clusters))
     return basis.vectors * weights
 
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
-from scedae.spectral.distances import squared_distances, nearest
-
+from scedae.spectral.distances import nearest, squared_distances
 
 # Points may come in blocks, as often as they are asked for.
 Blocks = Callable[[], Iterable[torch.Tensor]]
@@ -98,6 +97,7 @@ def kmeans(
     n_iter: int = 100,
 ) -> KMeansResult:
     """The best of ``n_starts`` runs from k-means++ starts."""
+
     def blocks() -> list[torch.Tensor]:
         return [points]
 

@@ -1,0 +1,41 @@
+# make demo   cluster the embedded digits and save a picture
+# make test   lint, types and tests; make test-slow runs the rest
+# make lint   format and lint checks, types
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-slow lint format wheel clean
+
+demo: $(READY)
+	$(BIN)/python examples/digits.py
+
+test: lint
+	$(BIN)/python -m pytest -n 2 -m "not slow and not gpu"
+
+test-slow: $(READY)
+	$(BIN)/python -m pytest -m "slow and not gpu"
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+wheel: $(READY)
+	$(BIN)/python -m build --wheel
+
+# torch first: its pinned build is the small one, and what follows is content with it
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt torch
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info

@@ -1,0 +1,108 @@
+"""DAE + k-means: k-means on one autoencoder's codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+
+from scedae._archive import Archive
+from scedae._base import FitContext
+from scedae._members import MemberSpec
+from scedae._persistence import Packed, pack_reports, unpack_reports
+from scedae._pipeline import encode_members
+from scedae._random import RandomState, generator
+from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
+from scedae.baselines._model import FittedEncoder, pack, unpack
+from scedae.rows import ScaledRows
+from scedae.spectral import kmeans, nearest
+
+
+class AutoencoderKMeans(AutoencoderParameters):
+    """One autoencoder, then k-means on its codes (DAE+k-means).
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, scale, \
+device, random_state, verbose
+        As in :class:`~scedae.SCEDAE`.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+    embedding_ : ndarray of shape (n_samples, encoding_dim)
+        Codes of the training rows.
+    cluster_centers_ : ndarray of shape (n_clusters, encoding_dim)
+    members_ : tuple of one MemberReport
+    pipeline_ : FittedEncoder
+    seed_ : int
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = AUTOENCODER_CONSTRAINTS
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        hidden_layers: str | Sequence[int] = "auto",
+        encoding_dim: int = 10,
+        epochs: str | int = "auto",
+        batch_size: int = 256,
+        learning_rate: float = 2e-3,
+        schedule: str = "one-cycle",
+        scale: str = "auto",
+        device: str | torch.device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.hidden_layers = hidden_layers
+        self.encoding_dim = encoding_dim
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.scale = scale
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, context: FitContext) -> None:
+        scaler = self._scaler(context)
+        member = MemberSpec(
+            self._resolved_layers(context), self._resolved_epochs(context), 0
+        )
+        encoded = encode_members(
+            ScaledRows(context.rows, scaler, context.device),
+            [member],
+            self._training_options(context, scaler, self.schedule),
+            context.seed,
+            context.device,
+            context.progress,
+            may_be_constant=context.statistics.constant,
+        )
+        encoder = encoded.members[0].encoder
+        assert encoder is not None
+
+        context.progress.stage("assign")
+        codes = encoded.members[0].codes.double().cpu()
+        seed = generator(context.seed, "assign")
+        centers = kmeans(codes, self.n_clusters, seed).centers
+        self.labels_ = nearest(codes, centers)[:, 0].numpy()
+        self.embedding_ = codes.numpy()
+        self.members_ = encoded.reports
+        self._store_model(FittedEncoder(scaler, encoder, centers))
+
+    def _store_model(self, model: FittedEncoder) -> None:
+        self.pipeline_ = model
+        self.cluster_centers_ = model.centers.numpy()
+
+    def _pack(self) -> Packed:
+        info, tensors = pack(self.pipeline_)
+        return {"encoder": info, "reports": pack_reports(self.members_)}, tensors
+
+    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
+        self.members_ = unpack_reports(info["reports"])
+        self._store_model(unpack(info["encoder"], archive, self.n_features_in_))

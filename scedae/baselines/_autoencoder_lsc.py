@@ -1,0 +1,87 @@
+"""DAE + LSC: landmark spectral clustering of one autoencoder's codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import torch
+from sklearn.utils._param_validation import StrOptions
+
+from scedae._base import SPECTRAL_CONSTRAINTS, FitContext
+from scedae._defaults import resolve_landmarks
+from scedae._members import MemberSpec
+from scedae._random import RandomState
+from scedae._spectral_estimator import SpectralClusterer
+from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
+from scedae._validation import check_landmarks
+from scedae.spectral import EMBEDDINGS
+
+
+class AutoencoderLSC(AutoencoderParameters, SpectralClusterer):
+    """One autoencoder, then landmark spectral clustering of its codes (DAE+LSC).
+
+    :class:`~scedae.SCEDAE` with a single member: the paper's baseline, which shows
+    what the ensemble adds.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, scale, \
+n_landmarks, n_neighbors, embedding, device, random_state, verbose
+        As in :class:`~scedae.SCEDAE`; the embedding is LSC's.
+
+    Attributes
+    ----------
+    labels_, embedding_, cluster_centers_, singular_values_, members_, pipeline_, seed_
+        As in :class:`~scedae.SCEDAE`.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **AUTOENCODER_CONSTRAINTS,
+        **SPECTRAL_CONSTRAINTS,
+        "embedding": [StrOptions(set(EMBEDDINGS))],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        hidden_layers: str | Sequence[int] = "auto",
+        encoding_dim: int = 10,
+        epochs: str | int = "auto",
+        batch_size: int = 256,
+        learning_rate: float = 2e-3,
+        schedule: str = "one-cycle",
+        scale: str = "auto",
+        n_landmarks: str | int = "auto",
+        n_neighbors: int = 5,
+        embedding: str = "lsc",
+        device: str | torch.device = "auto",
+        random_state: RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.hidden_layers = hidden_layers
+        self.encoding_dim = encoding_dim
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.scale = scale
+        self.n_landmarks = n_landmarks
+        self.n_neighbors = n_neighbors
+        self.embedding = embedding
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _fit(self, context: FitContext) -> None:
+        scaler = self._scaler(context)
+        n_landmarks = resolve_landmarks(self.n_landmarks, context.rows.n_rows)
+        check_landmarks(n_landmarks, context.rows.n_rows)
+        member = MemberSpec(
+            self._resolved_layers(context), self._resolved_epochs(context), n_landmarks
+        )
+        training = self._training_options(context, scaler, self.schedule)
+        self._fit_members(context, [member], scaler, training, embedding=self.embedding)
