@@ -152,7 +152,7 @@ def warn_if_degenerate(n_found: int, n_clusters: int, *, constant: bool) -> None
 def resolve_device(device: str | torch.device) -> torch.device:
     """The torch device for a name; "auto" takes a GPU where there is one."""
     if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        device = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         found = torch.device(device)
     except RuntimeError as error:
@@ -169,4 +169,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
             f"device={device!r} was asked for, but torch sees {n_gpus} GPUs here. Use "
             "device='auto' or 'cpu', or install a CUDA build of torch."
         )
+    if found.type == "cuda":
+        # With its number, as tensors name it: "cuda" and "cuda:0" do not compare equal.
+        return torch.device("cuda", found.index or 0)
     return found

@@ -6,8 +6,13 @@ import torch
 
 from scedae._blocks import fixed_blocks, length
 
-# Rows of one block of distances; a GPU wants more of them at a time.
-_BLOCK_ROWS = {"cpu": 1024, "cuda": 16384}
+# Numbers in one block of distances: what a CPU's cache likes, what a GPU needs.
+_BLOCK_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 24}
+
+
+def _block_rows(device: torch.device, n_targets: int) -> int:
+    """Height of a block; it depends on the targets alone, never on the rows."""
+    return min(max(_BLOCK_NUMBERS[device.type] // n_targets, 256), 16384)
 
 
 def comparable_distances(points: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
@@ -28,8 +33,9 @@ def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Te
     """
     centre = targets.mean(0)
     targets = targets - centre
+    height = _block_rows(points.device, len(targets))
     found = torch.empty(len(points), r, dtype=torch.long, device=points.device)
-    for where, block in fixed_blocks(points, _BLOCK_ROWS[points.device.type]):
+    for where, block in fixed_blocks(points, height):
         distances = comparable_distances(block - centre, targets)[: length(where)]
         if r == 1:
             found[where, 0] = distances.argmin(1)

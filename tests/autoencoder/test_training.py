@@ -1,0 +1,148 @@
+import itertools
+
+import numpy as np
+import pytest
+import torch
+
+from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs
+from scedae.autoencoder.training import learning_rates, plan_groups, plan_stacks
+from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
+
+CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
+ORDERS = list(itertools.permutations((12, 8, 10)))
+
+
+def source_of(X, device=CPU):
+    rows = MemoryRows(X).to(device)
+    return ScaledRows(rows, fit_scaler(gather_statistics(rows), "auto"), device)
+
+
+def options(schedule="one-cycle", rate=2e-3, bounded=True):
+    return TrainingOptions(3, 32, rate, schedule, bounded)
+
+
+def same(first, second, epoch):
+    return all(
+        torch.equal(a, b)
+        for one, two in zip(
+            first.encoders[epoch].layers, second.encoders[epoch].layers, strict=True
+        )
+        for a, b in zip(one, two, strict=True)
+    )
+
+
+@pytest.fixture
+def images(rng):
+    """200 rows like small pictures: two groups of columns lit by two sources."""
+    source = rng.random((200, 2))
+    return np.clip(source @ rng.random((2, 20)) / 2, 0, 1).astype("float32")
+
+
+def test_the_loss_falls(images):
+    (run,) = train_runs(
+        source_of(images), [TrainingRun((12, 8), 0, (60,))], options(), CPU
+    )
+    losses = [record["loss"] for record in run.history]
+    assert [record["epoch"] for record in run.history] == list(range(1, 61))
+    assert losses[-1] < 0.98 * losses[0]
+    assert losses[-1] == min(losses) or losses[-1] < losses[5]
+
+
+@pytest.mark.parametrize("hidden", [ORDERS, [(300, 40), (300, 40)]])
+def test_a_run_is_the_same_alone_and_in_company(images, hidden):
+    runs = [TrainingRun(h, seed, (5,)) for seed, h in enumerate(hidden)]
+    together = train_runs(source_of(images), runs, options(), CPU)
+    for run, trained in zip(runs, together, strict=True):
+        (alone,) = train_runs(source_of(images), [run], options(), CPU)
+        assert same(alone, trained, 5)
+        assert alone.history == trained.history
+
+
+def test_snapshots_are_those_of_a_shorter_training(images):
+    (long,) = train_runs(
+        source_of(images), [TrainingRun((12, 8), 0, (3, 7))], options("constant"), CPU
+    )
+    (short,) = train_runs(
+        source_of(images), [TrainingRun((12, 8), 0, (3,))], options("constant"), CPU
+    )
+    assert sorted(long.encoders) == [3, 7]
+    assert same(long, short, 3)
+    assert not torch.equal(long.encoders[3].layers[0][0], long.encoders[7].layers[0][0])
+
+
+def test_other_seeds_give_other_weights(images):
+    runs = [TrainingRun((12, 8), seed, (2,)) for seed in (0, 1)]
+    first, second = train_runs(source_of(images), runs, options(), CPU)
+    assert not same(first, second, 2)
+
+
+@pytest.mark.parametrize("hidden", [(12, 8, 10), (600, 40, 10)])
+def test_the_number_of_threads_changes_nothing(images, hidden):
+    run = TrainingRun(hidden, 0, (3,))
+    wide = np.tile(images, (1, 40))
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        (one,) = train_runs(source_of(wide), [run], options(), CPU)
+        torch.set_num_threads(2)
+        (two,) = train_runs(source_of(wide), [run], options(), CPU)
+    finally:
+        torch.set_num_threads(before)
+    assert same(one, two, 3)
+    assert one.history == two.history
+
+
+def test_global_generators_are_left_alone(images):
+    torch.manual_seed(1)
+    np.random.seed(1)  # noqa: NPY002 - the point is the global state
+    states = torch.get_rng_state(), np.random.get_state()[1].copy()  # noqa: NPY002
+    train_runs(source_of(images), [TrainingRun((12, 8), 0, (2,))], options(), CPU)
+    assert torch.equal(torch.get_rng_state(), states[0])
+    assert (np.random.get_state()[1] == states[1]).all()  # noqa: NPY002
+
+
+def test_one_cycle_rises_then_falls_to_zero():
+    rates = learning_rates(options(), 100)
+    assert int(rates.argmax()) in (24, 25)
+    assert float(rates.max()) == pytest.approx(2e-3)
+    assert (rates[:25].diff() > 0).all()
+    assert (rates[25:].diff() < 0).all()
+    assert float(rates[-1]) < 1e-5
+
+
+def test_a_constant_rate_is_constant():
+    assert learning_rates(options("constant"), 5).unique().tolist() == [
+        pytest.approx(2e-3)
+    ]
+
+
+def test_stacks_on_a_cpu_and_on_a_gpu():
+    small = [TrainingRun(order, 0, (4,)) for order in ORDERS]
+    large = [TrainingRun((500, 300), i, (4,)) for i in range(2)]
+    other = [TrainingRun((300, 500), 0, (4,)), TrainingRun((300, 500), 0, (9,))]
+    runs = small + large + other
+    on_cpu = plan_stacks(runs, CPU)
+    on_gpu = plan_stacks(runs, GPU)
+    assert on_cpu == [[0, 1, 2, 3, 4, 5], [6], [7], [8], [9]]
+    assert on_gpu == [[0, 1, 2, 3, 4, 5], [6, 7], [8], [9]]
+    assert plan_groups(on_cpu, runs, CPU) == [[s] for s in on_cpu]
+    assert plan_groups(on_gpu, runs, GPU) == [on_gpu[:3], on_gpu[3:]]
+
+
+def test_squared_error_for_rows_that_are_not_bounded(rng):
+    X = rng.standard_normal((200, 2)) @ rng.standard_normal((2, 9))
+    source = source_of(X)
+    run = TrainingRun((16, 8), 0, (80,))
+    (trained,) = train_runs(source, [run], options(bounded=False), CPU)
+    assert trained.history[-1]["loss"] < 0.5 * trained.history[0]["loss"]
+
+
+@pytest.mark.gpu
+def test_recorded_steps_equal_those_taken_one_by_one(images, monkeypatch):
+    runs = [TrainingRun(h, 0, (3,)) for h in ((300, 40), (40, 300))]
+    recorded = train_runs(source_of(images, GPU), runs, options(), GPU)
+    monkeypatch.setattr(
+        "scedae.autoencoder.training.StackTraining.can_be_recorded", lambda self: False
+    )
+    eager = train_runs(source_of(images, GPU), runs, options(), GPU)
+    assert all(same(a, b, 3) for a, b in zip(recorded, eager, strict=True))

@@ -1,0 +1,41 @@
+"""Small models and naive references used by several tests."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scedae import SCEDAE, LandmarkSpectralClustering
+from scedae.baselines import AutoencoderKMeans, AutoencoderLSC
+
+# Settings that train in a fraction of a second.
+QUICK = {"hidden_layers": (12, 8, 10), "epochs": 20, "encoding_dim": 3}
+
+ESTIMATORS = {
+    "SCEDAE": lambda k=3, **kw: SCEDAE(k, **{**QUICK, "random_state": 0, **kw}),
+    "LandmarkSpectralClustering": lambda k=3, **kw: LandmarkSpectralClustering(
+        k, **{"random_state": 0, **kw}
+    ),
+    "AutoencoderKMeans": lambda k=3, **kw: AutoencoderKMeans(
+        k, **{**QUICK, "random_state": 0, **kw}
+    ),
+    "AutoencoderLSC": lambda k=3, **kw: AutoencoderLSC(
+        k, **{**QUICK, "random_state": 0, **kw}
+    ),
+}
+
+
+def dense_affinity(encoding, landmarks, n_neighbors, bandwidth):
+    """Eq. 5 by loops over rows, dense (n, p)."""
+    Z = np.zeros((len(encoding), len(landmarks)))
+    for i, row in enumerate(encoding):
+        squared = ((row - landmarks) ** 2).sum(1)
+        near = np.argsort(squared, kind="stable")[:n_neighbors]
+        kernel = np.exp(-squared[near] / (2 * bandwidth**2))
+        Z[i, near] = kernel / kernel.sum()
+    return Z
+
+
+def dense_fused(affinities):
+    """Eq. 9, dense: columns over the root of their sums, side by side over √m."""
+    scaled = [Z / np.sqrt(np.where(Z.sum(0) > 0, Z.sum(0), np.inf)) for Z in affinities]
+    return np.hstack(scaled) / np.sqrt(len(affinities))

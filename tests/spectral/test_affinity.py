@@ -1,0 +1,69 @@
+import numpy as np
+import pytest
+import torch
+
+from scedae.spectral import (
+    fuse,
+    inverse_root,
+    landmark_affinity,
+    mean_distance,
+    nearest_landmarks,
+)
+from tests.helpers import dense_affinity, dense_fused
+
+
+def affinity_of(encoding, landmarks, r):
+    neighbors = nearest_landmarks(torch.tensor(encoding), torch.tensor(landmarks), r)
+    bandwidth = mean_distance(neighbors)
+    return landmark_affinity(neighbors, bandwidth, len(landmarks)), bandwidth
+
+
+def dense(affinity):
+    Z = np.zeros((len(affinity.columns), affinity.n_landmarks))
+    np.put_along_axis(Z, affinity.columns.numpy(), affinity.weights.numpy(), axis=1)
+    return Z
+
+
+@pytest.mark.parametrize("r", [1, 3, 7])
+def test_equals_the_naive_reference(rng, r):
+    encoding, landmarks = rng.standard_normal((60, 4)), rng.standard_normal((7, 4))
+    affinity, bandwidth = affinity_of(encoding, landmarks, r)
+    expected = dense_affinity(encoding, landmarks, r, bandwidth)
+    np.testing.assert_allclose(dense(affinity), expected, atol=1e-12)
+
+
+def test_bandwidth_is_the_mean_distance_to_the_nearest(rng):
+    encoding, landmarks = rng.standard_normal((60, 4)), rng.standard_normal((7, 4))
+    distances = np.sqrt(((encoding[:, None] - landmarks) ** 2).sum(2))
+    _, bandwidth = affinity_of(encoding, landmarks, 3)
+    assert bandwidth == pytest.approx(np.sort(distances, axis=1)[:, :3].mean())
+
+
+def test_rows_far_from_every_landmark_keep_a_finite_affinity(rng):
+    landmarks = rng.standard_normal((7, 4))
+    neighbors = nearest_landmarks(
+        torch.full((3, 4), 1e8, dtype=torch.float64), torch.tensor(landmarks), 3
+    )
+    weights = landmark_affinity(neighbors, 0.01, 7).weights
+    np.testing.assert_allclose(weights.sum(1).numpy(), 1)
+
+
+def test_fused_matrix_equals_the_naive_reference_and_is_bistochastic(rng):
+    members = [
+        (rng.standard_normal((50, e)), rng.standard_normal((p, e)))
+        for e, p in ((3, 6), (5, 9))
+    ]
+    affinities = [affinity_of(Y, U, 3)[0] for Y, U in members]
+    scales = [inverse_root(a.column_sums()) for a in affinities]
+    fused = fuse(affinities, scales).toarray()
+    np.testing.assert_allclose(fused, dense_fused([dense(a) for a in affinities]))
+    S = fused @ fused.T  # Eq. 6
+    np.testing.assert_allclose(S.sum(0), 1)
+    np.testing.assert_allclose(S.sum(1), 1)
+
+
+def test_a_landmark_nobody_is_near_to_weighs_nothing(rng):
+    encoding = rng.standard_normal((30, 2))
+    landmarks = np.vstack([rng.standard_normal((5, 2)), [[1e3, 1e3]]])
+    affinity, _ = affinity_of(encoding, landmarks, 2)
+    assert inverse_root(affinity.column_sums())[-1] == 0

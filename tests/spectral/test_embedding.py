@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from scedae.spectral import embedding
+from scedae.spectral.embedding import (
+    diffusion_time,
+    embed,
+    embedding_matrix,
+    gram_matrix,
+    n_vectors,
+    spectral_basis,
+    trivial_vector,
+)
+from tests.helpers import dense_affinity, dense_fused
+
+
+def fused_matrix(rng, n=120, groups=1, gap=0.0):
+    """Z̄ of two members on rows in ``groups`` groups, ``gap`` apart."""
+    members = []
+    for p in (14, 18):
+        group = np.arange(n) % groups
+        encoding = rng.standard_normal((n, 2)) + gap * group[:, None]
+        landmarks = encoding[rng.choice(n, p, replace=False)]
+        members.append(dense_affinity(encoding, landmarks, 3, 0.7))
+    return sp.csr_matrix(dense_fused(members))
+
+
+def basis_of(Z, n_wanted):
+    return spectral_basis(gram_matrix(Z), trivial_vector(Z), n_wanted)
+
+
+@pytest.fixture(params=["dense", "iterative"])
+def solver(request, monkeypatch):
+    """Both ways to the eigenvectors, whatever the size."""
+    if request.param == "iterative":
+        monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
+    return request.param
+
+
+def test_left_singular_vectors_are_eigenvectors_of_the_mean_affinity(rng, solver):
+    """Proposition 1."""
+    Z = fused_matrix(rng)
+    basis = basis_of(Z, 4)
+    B = Z @ (basis.vectors / basis.singular_values)
+    S = (Z @ Z.T).toarray()
+    np.testing.assert_allclose(B.T @ B, np.eye(4), atol=1e-8)
+    np.testing.assert_allclose(S @ B, B * basis.singular_values**2, atol=1e-8)
+    largest = np.linalg.eigvalsh(S)[::-1]
+    assert largest[0] == pytest.approx(1)
+    np.testing.assert_allclose(basis.singular_values**2, largest[1:5], atol=1e-9)
+
+
+def test_the_constant_direction_is_left_out(rng, solver):
+    Z = fused_matrix(rng)
+    basis = basis_of(Z, 4)
+    B = Z @ (basis.vectors / basis.singular_values)
+    np.testing.assert_allclose(B.sum(0), 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("groups", [2, 3, 4])
+def test_a_graph_in_pieces_loses_none_of_them(rng, solver, groups):
+    Z = fused_matrix(rng, groups=groups, gap=50.0)
+    basis = basis_of(Z, groups + 1)
+    np.testing.assert_allclose(basis.singular_values[: groups - 1], 1)
+    assert basis.singular_values[groups - 1] < 1 - 1e-6
+    B = Z @ basis.vectors[:, : groups - 1]
+    group = np.arange(Z.shape[0]) % groups
+    centres = np.stack([B[group == g].mean(0) for g in range(groups)])
+    # Each piece is one point of the embedding, and no two share it.
+    np.testing.assert_allclose(B, centres[group], atol=1e-9)
+    assert len(np.unique(centres.round(6), axis=0)) == groups
+
+
+def test_directions_that_do_not_exist_come_back_as_zeros():
+    Z = sp.csr_matrix(np.full((10, 4), 0.5) / np.sqrt(10))  # rank one
+    basis = basis_of(Z, 6)
+    assert basis.vectors.shape == (4, 6)
+    assert not basis.singular_values.any()
+    coordinates = embed(Z, embedding_matrix(basis, "diffusion", 3))
+    assert coordinates.shape == (10, 6)
+    assert not coordinates.any()
+
+
+def test_embeddings_by_hand(rng):
+    Z = fused_matrix(rng, groups=3, gap=3.0)
+    k = 3
+    basis = basis_of(Z, n_vectors("diffusion", k))
+    B = Z @ (basis.vectors / basis.singular_values)
+    t = diffusion_time(basis.singular_values, k)
+    assert basis.singular_values[k - 1] ** (2 * t) == pytest.approx(0.7)
+    weighted = B * basis.singular_values ** (2 * t)
+    expected = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
+    found = embed(Z, embedding_matrix(basis, "diffusion", k))
+    np.testing.assert_allclose(found, expected, atol=1e-10)
+
+    lsc = basis_of(Z, n_vectors("lsc", k))
+    expected = B[:, :k] / np.linalg.norm(B[:, :k], axis=1, keepdims=True)
+    found = embed(Z, embedding_matrix(lsc, "lsc", k))
+    np.testing.assert_allclose(found, expected, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("values", "time"), [([1.0, 1.0], 1000.0), ([0.9, 0.0], 0.5), ([0.9, 0.1], 0.5)]
+)
+def test_diffusion_time_has_limits(values, time):
+    assert diffusion_time(np.array(values), 2) == time
+
+
+def test_signs_are_fixed(rng):
+    Z = fused_matrix(rng)
+    vectors = basis_of(Z, 5).vectors
+    largest = np.abs(vectors).argmax(0)
+    assert (vectors[largest, np.arange(5)] > 0).all()

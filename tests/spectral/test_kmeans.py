@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+import torch
+from sklearn.cluster import KMeans
+
+from scedae.metrics import clustering_accuracy
+from scedae.spectral.distances import nearest
+from scedae.spectral.kmeans import kmeans, lloyd
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def test_as_good_as_scikit_learn(rng):
+    points = rng.standard_normal((600, 5)) + 3 * rng.integers(0, 2, (600, 5))
+    ours = kmeans(torch.tensor(points), 6, seeded()).inertia
+    theirs = KMeans(6, n_init=10, random_state=0).fit(points).inertia_
+    assert ours <= theirs * 1.01
+
+
+def test_lloyd_takes_one_naive_step(rng):
+    points = rng.standard_normal((80, 2))
+    start = points[:4]
+    labels = ((points[:, None] - start) ** 2).sum(2).argmin(1)
+    expected = np.stack([points[labels == c].mean(0) for c in range(4)])
+    found = lloyd(lambda: [torch.tensor(points)], torch.tensor(start), 1)
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+def test_blocks_do_not_change_the_centres(rng):
+    points = torch.tensor(rng.standard_normal((500, 3)), dtype=torch.float32)
+    start = points[:7]
+    whole = lloyd(lambda: [points], start, 20)
+    blocks = lloyd(lambda: points.split(64), start, 20)
+    torch.testing.assert_close(blocks, whole, rtol=1e-6, atol=1e-7)
+
+
+def test_finds_clouds(blobs):
+    X, y = blobs
+    centers = kmeans(torch.tensor(X), 3, seeded()).centers
+    assert clustering_accuracy(y, nearest(torch.tensor(X), centers)[:, 0]) == 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_threads_do_not_change_the_centres(rng, n_threads):
+    points = torch.tensor(rng.standard_normal((20000, 10)))
+    expected = kmeans(points, 5, seeded(), n_starts=2, n_iter=10).centers
+    before = torch.get_num_threads()
+    torch.set_num_threads(n_threads)
+    try:
+        found = kmeans(points, 5, seeded(), n_starts=2, n_iter=10).centers
+    finally:
+        torch.set_num_threads(before)
+    assert torch.equal(found, expected)
+
+
+def test_equal_points_are_no_problem():
+    result = kmeans(torch.ones(20, 2, dtype=torch.float64), 3, seeded())
+    assert result.inertia == 0
+    assert bool(torch.isfinite(result.centers).all())
+
+
+def test_every_cluster_is_used_when_there_are_enough_points(rng):
+    points = torch.tensor(np.repeat(np.arange(5.0), 10)[:, None])
+    centers = kmeans(points, 5, seeded(), n_starts=1).centers
+    assert len(nearest(points, centers).unique()) == 5

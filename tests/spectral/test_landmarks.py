@@ -1,0 +1,31 @@
+import torch
+
+from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
+from scedae.spectral import choose_landmarks, nearest
+
+
+def encoding_of(X):
+    rows = MemoryRows(X)
+    return ScaledRows(rows, fit_scaler(gather_statistics(rows), "none"))
+
+
+def seeded():
+    return torch.Generator().manual_seed(0)
+
+
+def test_random_landmarks_are_distinct_rows(rng):
+    X = rng.standard_normal((50, 3)).astype("float32")
+    landmarks = choose_landmarks(encoding_of(X), 20, "random", seeded()).numpy()
+    assert len({tuple(row) for row in landmarks}) == 20
+    assert {tuple(row) for row in landmarks} <= {tuple(row) for row in X}
+
+
+def test_kmeans_landmarks_cover_rows_better(rng):
+    X = rng.standard_normal((2000, 3)).astype("float32")
+
+    def spread(method):
+        landmarks = choose_landmarks(encoding_of(X), 30, method, seeded())
+        own = landmarks[nearest(torch.tensor(X), landmarks)[:, 0]]
+        return float((torch.tensor(X) - own).square().sum())
+
+    assert spread("kmeans") < 0.9 * spread("random")
