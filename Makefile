@@ -13,7 +13,7 @@ demo: $(READY)
 	$(BIN)/python examples/digits.py
 
 test: lint
-	$(BIN)/python -m pytest -n 2 -m "not slow and not gpu"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not gpu"
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not gpu"

@@ -1,7 +1,7 @@
 """Quality: data sets x recipes x seeds → JSON lines and a table.
 
-    python benchmarks/quality.py --data digits pendigits usps --recipes default kmeans lsc
-    python benchmarks/quality.py --data mnist --recipes default --seeds 5 -o quality.jsonl
+    python benchmarks/quality.py --data digits usps --recipes default kmeans lsc
+    python benchmarks/quality.py --data mnist --recipes default -o quality.jsonl
 
 Each finished run is appended to the output at once, and a run found there is not done
 again: a stopped benchmark goes on where it was. ``--table FILE`` prints what is there.

@@ -43,6 +43,17 @@ def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     return out
 
 
+def _sigmoid(logits: torch.Tensor) -> torch.Tensor:
+    """The logistic function, the same for a number wherever it stands.
+
+    On a CPU the numbers at the end that fill no vector take another exponential,
+    right to another last bit: in double precision that bit is rounded away.
+    """
+    if logits.device.type == "cpu":
+        return logits.double().sigmoid_().float()
+    return logits.sigmoid()
+
+
 def glorot_uniform(
     widths: Sequence[int], generator: torch.Generator
 ) -> list[torch.Tensor]:
@@ -146,7 +157,7 @@ class AutoencoderStack:
             loss = torch.nn.functional.binary_cross_entropy_with_logits(
                 output, batch, reduction="none"
             )
-            return loss.sum(2).sum(1) / size, (output.sigmoid() - batch).div_(size)
+            return loss.sum(2).sum(1) / size, (_sigmoid(output) - batch).div_(size)
         residual = output - batch
         return residual.square().sum(2).sum(1) / size, residual.mul_(2 / size)
 

@@ -145,7 +145,8 @@ class Scaler:
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
         """Scaled float32 rows of the same shape."""
         if self.kind == "log":
-            block = block.clamp(min=0).log1p()
+            # In double precision, so that no last bit depends on the place of a row.
+            block = block.double().clamp(min=0).log1p()
         if self.kind == "l2":
             norm = torch.linalg.vector_norm(block, dim=1, keepdim=True)
             block = block / norm.masked_fill(norm == 0, 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
 import torch
 
 from scedae.spectral.kmeans import Blocks, lloyd
@@ -30,9 +31,22 @@ class Encoding(Protocol):
 def choose_landmarks(
     encoding: Encoding, n_landmarks: int, method: str, generator: torch.Generator
 ) -> torch.Tensor:
-    """Landmarks U of shape (p, e): k-means centres, or rows drawn at random."""
-    chosen = torch.randperm(encoding.n_rows, generator=generator)[:n_landmarks]
-    start = encoding.take(chosen.to(encoding.device))
+    """Landmarks U of shape (p, e): k-means centres, or rows drawn at random.
+
+    Fewer than asked for, where the rows repeat themselves.
+    """
+    order = torch.randperm(encoding.n_rows, generator=generator)
+    candidates = encoding.take(order[: 4 * n_landmarks].to(encoding.device))
+    start = _distinct(candidates)[:n_landmarks]
     if method == "random":
         return start
     return lloyd(encoding.blocks, start, _LLOYD_ROUNDS)
+
+
+def _distinct(rows: torch.Tensor) -> torch.Tensor:
+    """Rows without repetitions, in the order of their first appearance.
+
+    Landmarks on one spot would be each other's neighbours and cut that spot off.
+    """
+    _, first = np.unique(rows.cpu().numpy(), axis=0, return_index=True)
+    return rows[torch.from_numpy(np.sort(first)).to(rows.device)]

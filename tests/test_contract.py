@@ -1,0 +1,69 @@
+"""scikit-learn's own contract, for every estimator."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from scedae.metrics import clustering_accuracy
+from tests.helpers import ESTIMATORS
+
+# Checks that an estimator is expected to fail, each with its reason: none today.
+EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+
+
+def quick(name):
+    arguments = {"n_landmarks": 20} if name != "AutoencoderKMeans" else {}
+    if name != "LandmarkSpectralClustering":
+        arguments |= {"epochs": 3, "hidden_layers": (8, 6)}
+    return ESTIMATORS[name](3, random_state=None, **arguments)
+
+
+@pytest.mark.filterwarnings("ignore::scedae.exceptions.DegenerateDataWarning")
+@pytest.mark.filterwarnings("ignore::scedae.exceptions.CollapsedMemberWarning")
+@parametrize_with_checks(
+    [quick(name) for name in ESTIMATORS],
+    expected_failed_checks=lambda e: EXPECTED_FAILURES.get(type(e).__name__, {}),
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_in_a_pipeline_and_cloned(blobs, name):
+    X, y = blobs
+    pipeline = make_pipeline(StandardScaler(), clone(ESTIMATORS[name]()))
+    labels = pipeline.fit_predict(X)
+    assert clustering_accuracy(y, labels) > 0.95
+    assert (pipeline.predict(X) == labels).all()
+    assert pipeline.transform(X).shape[0] == len(X)
+
+
+def test_grid_search_over_landmarks_without_labels(blobs):
+    X, _ = blobs
+    search = GridSearchCV(ESTIMATORS["SCEDAE"](), {"n_landmarks": [10, 20]}, cv=2)
+    search.fit(X)
+    assert search.best_params_["n_landmarks"] in (10, 20)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_grid_search_with_labels_to_score(blobs):
+    X, y = blobs
+    search = GridSearchCV(
+        ESTIMATORS["LandmarkSpectralClustering"](),
+        {"n_landmarks": [10, 20]},
+        scoring="adjusted_rand_score",
+        cv=2,
+    )
+    assert search.fit(X, y).best_score_ > 0.9
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_names_of_the_embedding_columns(blobs, name):
+    model = ESTIMATORS[name]().fit(blobs[0])
+    names = model.get_feature_names_out()
+    assert len(names) == model.embedding_.shape[1]
+    assert names[0] == f"{name.lower()}0"
