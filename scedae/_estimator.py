@@ -111,10 +111,10 @@ default="auto"
     --------
     >>> from scedae import SCEDAE
     >>> from scedae.datasets import make_tetra
-    >>> X, y = make_tetra(200, random_state=0)
+    >>> X, y = make_tetra(400, random_state=0)
     >>> model = SCEDAE(n_clusters=4, epochs=60, random_state=0).fit(X)
     >>> sorted(int((model.labels_ == c).sum()) for c in range(4))
-    [50, 50, 50, 50]
+    [100, 100, 100, 100]
     >>> bool((model.predict(X) == model.labels_).all())
     True
     """

@@ -1,0 +1,81 @@
+"""The arrows of docs/design.md: who may import whom."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parent.parent / "scedae"
+
+# Each floor may import from those named behind it, and from itself.
+GROUND = {"_random", "_blocks", "_progress", "_version", "exceptions"}
+MAY_IMPORT = {
+    "autoencoder": GROUND,
+    "spectral": GROUND,
+    "rows": GROUND,
+    "datasets": {"_random", "exceptions"},
+    "metrics": set(),
+    "_members": set(),
+    "_defaults": set(),
+    "_archive": {"exceptions"},
+    "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members"},
+}
+
+
+def imports_of(path):
+    """Names of the package's own modules that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            module = node.module or ""
+            if module == "scedae":
+                found |= {alias.name for alias in node.names}
+            elif module.startswith("scedae."):
+                found.add(module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {
+                alias.name.split(".")[1]
+                for alias in node.names
+                if alias.name.startswith("scedae.")
+            }
+    return found
+
+
+@pytest.mark.parametrize("room", MAY_IMPORT)
+def test_arrows(room):
+    path = PACKAGE / room
+    files = path.rglob("*.py") if path.is_dir() else [path.with_suffix(".py")]
+    seen = set().union(*(imports_of(file) for file in files)) - {room}
+    assert seen <= MAY_IMPORT[room]
+
+
+def test_every_file_is_typed_and_documented():
+    for path in PACKAGE.rglob("*.py"):
+        assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: no docstring"
+
+
+def test_the_core_needs_four_packages_only():
+    """numpy, scipy, scikit-learn and torch: nothing else may be imported early."""
+    code = (
+        "import sys, numpy, scipy, sklearn.base, torch; before = set(sys.modules);"
+        "import scedae, scedae.baselines;"
+        "print({m.split('.')[0] for m in set(sys.modules) - before})"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    for package in ("matplotlib", "pandas", "safetensors", "dask", "polars"):
+        assert package not in output
+
+
+def test_importing_starts_nothing():
+    code = (
+        "import scedae, torch, threading;"
+        "assert not torch.cuda.is_initialized();"
+        "assert threading.active_count() == 1;"
+        "assert torch.initial_seed() == torch.default_generator.initial_seed()"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
