@@ -5,8 +5,8 @@
 
 The floor is the arithmetic of training (2 FLOP for each weight, row and each of the
 three products of a step) over the rate of a large float32 matrix product, measured
-before and after the training in the same run. Memory is the growth of the resident
-set over that before the fit, as the operating system reports its peak.
+before and after the training in the same run. Memory is the input plus the growth of
+the resident set from just before the fit to its peak, over the input.
 """
 
 from __future__ import annotations
@@ -18,12 +18,26 @@ import platform
 import resource
 import time
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
 
-from scedae import SCEDAE
-from scedae.autoencoder import layer_widths
+from scedae import SCEDAE, _pipeline
+from scedae.autoencoder import layer_widths, train_runs
+
+# What the verb "encode" spends on training, to be told apart from encoding.
+training_seconds = 0.0
+
+
+def timed_training(*arguments: Any, **named: Any) -> Any:
+    """The pipeline's own training, with a stopwatch around it."""
+    global training_seconds
+    start = time.perf_counter()
+    trained = train_runs(*arguments, **named)
+    training_seconds += time.perf_counter() - start
+    return trained
+
 
 VERBS = ("encode", "anchor", "fuse", "embed", "assign")
 
@@ -87,6 +101,7 @@ def main() -> None:
     X += 0.3 * generator.random(X.shape, dtype=np.float32)
     X /= X.max()
 
+    _pipeline.train_runs = timed_training
     stopwatch = Stopwatch()
     logger = logging.getLogger("scedae")
     logger.addHandler(stopwatch)
@@ -107,9 +122,10 @@ def main() -> None:
     rate = (rate_before + product_rate()) / 2
 
     seconds = stopwatch.seconds(end)
+    device = f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
     floor = training_flop(model, arguments.columns) / rate
     after = sum(seconds[verb] for verb in VERBS[1:])
-    ten_epochs = seconds["encode"] / arguments.epochs * 10
+    ten_epochs = training_seconds / arguments.epochs * 10
     print(
         json.dumps(
             {
@@ -119,14 +135,14 @@ def main() -> None:
                 "epochs": arguments.epochs,
                 "seconds": {verb: round(s, 2) for verb, s in seconds.items()},
                 "product_gflops": round(rate / 1e9, 1),
-                "training_over_floor": round(seconds["encode"] / floor, 2),
+                "training_seconds": round(training_seconds, 2),
+                "training_over_floor": round(training_seconds / floor, 2),
                 "after_training_over_ten_epochs": round(after / ten_epochs, 3),
                 "input_megabytes": round(X.nbytes / 1e6),
-                "memory_grown_over_input": round((peak - before) / (X.nbytes / 1e6), 2),
-                "memory_with_input_over_input": round(
-                    (peak - before) / (X.nbytes / 1e6) + 1, 2
+                "peak_memory_over_input": round(
+                    1 + (peak - before) * 1e6 / X.nbytes, 2
                 ),
-                "device": f"{platform.machine()} CPU, {torch.get_num_threads()} threads",
+                "device": device,
             },
             indent=1,
         )
