@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from scedae import SCEDAE, _pipeline
+from scedae import SCEDAE, _ensemble
 from scedae.autoencoder import layer_widths, train_runs
 
 # What the verb "encode" spends on training, to be told apart from encoding.
@@ -101,7 +101,7 @@ def main() -> None:
     X += 0.3 * generator.random(X.shape, dtype=np.float32)
     X /= X.max()
 
-    _pipeline.train_runs = timed_training
+    _ensemble.train_runs = timed_training
     stopwatch = Stopwatch()
     logger = logging.getLogger("scedae")
     logger.addHandler(stopwatch)

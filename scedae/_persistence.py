@@ -8,8 +8,9 @@ from typing import Any
 import torch
 
 from scedae._archive import Archive
+from scedae._ensemble import MemberReport
 from scedae._members import MemberSpec
-from scedae._pipeline import FittedMember, FittedPipeline, MemberReport
+from scedae._pipeline import FittedMember, FittedPipeline
 from scedae.autoencoder import Encoder
 from scedae.exceptions import ModelFileError
 from scedae.rows import SCALES, Scaler

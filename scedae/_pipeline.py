@@ -7,8 +7,7 @@ why the training rows get the same labels from ``predict`` as from ``fit``.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -17,23 +16,17 @@ import scipy.sparse as sp
 import torch
 
 from scedae import spectral
+from scedae._ensemble import (
+    TRAINING_SHARE,
+    EncodedMember,
+    MemberReport,
+    encode_members,
+)
 from scedae._members import MemberSpec
 from scedae._progress import Progress
-from scedae._random import child_seed, generator
-from scedae.autoencoder import (
-    Encoder,
-    TrainedRun,
-    TrainingOptions,
-    TrainingRun,
-    encode,
-    is_collapsed,
-    train_runs,
-)
-from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning
-from scedae.rows import Rows, ScaledRows, Scaler, TensorRows
-
-# Shares of the progress bar; training takes the rest.
-_AFTER_TRAINING = 0.1
+from scedae._random import generator
+from scedae.autoencoder import Encoder, TrainingOptions, encode
+from scedae.rows import Rows, ScaledRows, Scaler
 
 
 @dataclass(frozen=True)
@@ -99,50 +92,12 @@ class FittedPipeline:
 
 
 @dataclass(frozen=True)
-class MemberReport:
-    """How one member fared: its loss after each epoch, and whether it collapsed."""
-
-    spec: MemberSpec
-    history: tuple[dict[str, float], ...]
-    collapsed: bool
-
-    @property
-    def loss(self) -> float:
-        """Loss of the last epoch; not a number for a member on the rows."""
-        return self.history[-1]["loss"] if self.history else float("nan")
-
-
-@dataclass(frozen=True)
 class PipelineFit:
     """What a fit hands over: the pipeline, and its answer for the training rows."""
 
     pipeline: FittedPipeline
     embedding: np.ndarray  # (n, q)
     labels: np.ndarray  # (n,)
-    reports: tuple[MemberReport, ...]
-
-
-@dataclass(frozen=True)
-class EncodedMember:
-    """A member on its way: its encoding, by which it is anchored next."""
-
-    spec: MemberSpec
-    number: int
-    encoder: Encoder | None
-    encoding: spectral.Encoding
-
-    @property
-    def codes(self) -> torch.Tensor:
-        """Codes of all rows (n, e), of a member that has an encoder."""
-        assert isinstance(self.encoding, _CodeRows)
-        return self.encoding.codes
-
-
-@dataclass(frozen=True)
-class EncodedEnsemble:
-    """The members that can be used, and how all of them fared."""
-
-    members: list[EncodedMember]
     reports: tuple[MemberReport, ...]
 
 
@@ -159,16 +114,16 @@ def fit_pipeline(
     seed: int,
     device: torch.device,
     progress: Progress,
-    may_be_constant: bool = False,
+    rows_are_equal: bool = False,
 ) -> PipelineFit:
     """Fit the whole method on rows.
 
-    Parameters are assumed to be checked. ``may_be_constant`` says that all rows are
+    Parameters are assumed to be checked. ``rows_are_equal`` says that all rows are
     equal, so that constant codes are no sign of a collapse.
     """
     source = ScaledRows(rows, scaler, device)
     encoded = encode_members(
-        source, specs, training, seed, device, progress, may_be_constant=may_be_constant
+        source, specs, training, seed, device, progress, rows_are_equal=rows_are_equal
     )
 
     progress.stage("anchor")
@@ -177,7 +132,7 @@ def fit_pipeline(
         fitted, affinity = _anchor(member, landmark_method, n_neighbors, seed)
         members.append(fitted)
         affinities.append(affinity)
-        share = _AFTER_TRAINING / 2 / len(encoded.members)
+        share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
         progress.advance(share, f"member {member.number}")
 
     progress.stage("fuse")
@@ -201,149 +156,6 @@ def fit_pipeline(
         scaler, tuple(members), n_neighbors, embedding, basis, centers
     )
     return PipelineFit(pipeline, coordinates, labels, encoded.reports)
-
-
-def encode_members(
-    source: ScaledRows,
-    specs: Sequence[MemberSpec],
-    training: TrainingOptions | None,
-    seed: int,
-    device: torch.device,
-    progress: Progress,
-    *,
-    may_be_constant: bool = False,
-) -> EncodedEnsemble:
-    """encode: train every member, encode all rows, leave out what collapsed."""
-    progress.stage("encode")
-    trained = _train(source, specs, training, seed, device, progress)
-    members = _encode(source, specs, trained)
-    reports = tuple(
-        _report(member, trained, may_be_constant=may_be_constant) for member in members
-    )
-    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports)
-
-
-def training_key(spec: MemberSpec) -> tuple[tuple[int, ...], int]:
-    """Members with the same key are parts of one training."""
-    return spec.hidden_layers, spec.initialization
-
-
-def _train(
-    source: ScaledRows,
-    specs: Sequence[MemberSpec],
-    options: TrainingOptions | None,
-    seed: int,
-    device: torch.device,
-    progress: Progress,
-) -> dict[tuple[tuple[int, ...], int], TrainedRun]:
-    """One training for all members that share it, kept at each member's epoch."""
-    progress.plan(1.0)
-    if options is None:
-        return {}
-    snapshots: dict[tuple[tuple[int, ...], int], set[int]] = {}
-    for spec in specs:
-        if spec.hidden_layers:
-            snapshots.setdefault(training_key(spec), set()).add(spec.epochs)
-    runs = [
-        TrainingRun(
-            hidden, child_seed(seed, "member", *hidden, start), tuple(sorted(epochs))
-        )
-        for (hidden, start), epochs in snapshots.items()
-    ]
-    work = sum(run.epochs for run in runs)
-
-    def on_epoch(numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
-        done = (1 - _AFTER_TRAINING) * len(numbers) / work
-        members = ", ".join(str(number + 1) for number in numbers)
-        loss = sum(losses) / len(losses)
-        detail = f"member {members} of {len(runs)}, epoch {epoch}, loss {loss:.4f}"
-        progress.advance(done, detail)
-
-    trained = train_runs(source, runs, options, device, on_epoch)
-    return dict(zip(snapshots, trained, strict=True))
-
-
-def _encode(
-    source: ScaledRows,
-    specs: Sequence[MemberSpec],
-    trained: dict[tuple[tuple[int, ...], int], TrainedRun],
-) -> list[EncodedMember]:
-    """Codes of every member, in one pass over the rows.
-
-    Members that share an encoder share its codes too.
-    """
-    encoders = {
-        (*training_key(spec), spec.epochs): trained[training_key(spec)].encoders[
-            spec.epochs
-        ]
-        for spec in specs
-        if spec.hidden_layers
-    }
-    parts: dict[tuple[object, ...], list[torch.Tensor]] = {key: [] for key in encoders}
-    if encoders:
-        for block in source.blocks():
-            for key, encoder in encoders.items():
-                parts[key].append(encode(encoder, block))
-    codes = {key: _CodeRows(torch.cat(part)) for key, part in parts.items()}
-    encoded = []
-    for number, spec in enumerate(specs):
-        key = (*training_key(spec), spec.epochs)
-        encoded.append(
-            EncodedMember(spec, number, encoders.get(key), codes.get(key, source))
-        )
-    return encoded
-
-
-class _CodeRows(TensorRows):
-    """Codes in memory, in the shape in which anchoring wants its rows."""
-
-    def __init__(self, codes: torch.Tensor) -> None:
-        super().__init__(codes, codes.dtype)
-        self.codes = codes
-
-    def blocks(self) -> Iterator[torch.Tensor]:
-        yield self.codes
-
-
-def _report(
-    member: EncodedMember,
-    trained: dict[tuple[tuple[int, ...], int], TrainedRun],
-    *,
-    may_be_constant: bool,
-) -> MemberReport:
-    if not isinstance(member.encoding, _CodeRows):
-        return MemberReport(member.spec, (), collapsed=False)
-    history = trained[training_key(member.spec)].history[: member.spec.epochs]
-    codes = member.encoding.codes
-    collapsed = is_collapsed(codes)
-    if may_be_constant:
-        collapsed = not bool(torch.isfinite(codes).all())
-    return MemberReport(member.spec, tuple(history), collapsed)
-
-
-def _leave_out_collapsed(
-    encoded: list[EncodedMember], reports: Sequence[MemberReport]
-) -> list[EncodedMember]:
-    """The members that can be used; a poor one would poison the mean (Eq. 6)."""
-    alive = [m for m, r in zip(encoded, reports, strict=True) if not r.collapsed]
-    lost = [str(m.number) for m in encoded if m not in alive]
-    remedy = (
-        "try a smaller learning_rate, other hidden_layers, or another scale "
-        "(scale='standard' suits columns of different units)"
-    )
-    if not alive:
-        raise CollapsedEnsembleError(
-            "every autoencoder gave the same code, or no finite one, for all rows: "
-            f"{remedy}."
-        )
-    if lost:
-        warnings.warn(
-            f"member {', '.join(lost)} of {len(encoded)} collapsed (its codes are "
-            f"constant or not finite) and was left out: {remedy}.",
-            CollapsedMemberWarning,
-            stacklevel=4,
-        )
-    return alive
 
 
 def _anchor(

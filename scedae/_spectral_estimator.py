@@ -47,7 +47,7 @@ class SpectralClusterer(BaseClusterer):
             seed=context.seed,
             device=context.device,
             progress=context.progress,
-            may_be_constant=context.statistics.constant,
+            rows_are_equal=context.statistics.constant,
         )
         self.labels_ = result.labels
         self.embedding_ = result.embedding

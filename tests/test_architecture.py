@@ -20,7 +20,8 @@ MAY_IMPORT = {
     "_members": set(),
     "_defaults": set(),
     "_archive": {"exceptions"},
-    "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members"},
+    "_ensemble": GROUND | {"autoencoder", "rows", "_members"},
+    "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members", "_ensemble"},
 }
 
 

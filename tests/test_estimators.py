@@ -14,7 +14,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.exceptions import NotFittedError
 
 from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec
-from scedae._pipeline import is_collapsed
+from scedae.autoencoder import is_collapsed
 from scedae.exceptions import (
     CollapsedEnsembleError,
     CollapsedMemberWarning,
@@ -374,11 +374,11 @@ def test_columns_of_very_different_units(blobs):
 
 def spoil_members(monkeypatch, spoilt):
     """Make the members with the given numbers look collapsed."""
-    import scedae._pipeline as pipeline
+    import scedae._ensemble as ensemble
 
     calls = iter(range(1000))
     monkeypatch.setattr(
-        pipeline,
+        ensemble,
         "is_collapsed",
         lambda codes: next(calls) in spoilt or is_collapsed(codes),
     )

@@ -9,9 +9,9 @@ import torch
 
 from scedae._archive import Archive
 from scedae._base import FitContext
+from scedae._ensemble import encode_members
 from scedae._members import MemberSpec
 from scedae._persistence import Packed, pack_reports, unpack_reports
-from scedae._pipeline import encode_members
 from scedae._random import RandomState, generator
 from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
 from scedae.baselines._model import FittedEncoder, pack, unpack
@@ -81,7 +81,7 @@ device, random_state, verbose
             context.seed,
             context.device,
             context.progress,
-            may_be_constant=context.statistics.constant,
+            rows_are_equal=context.statistics.constant,
         )
         encoder = encoded.members[0].encoder
         assert encoder is not None

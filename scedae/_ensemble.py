@@ -1,0 +1,208 @@
+"""encode: train the members of an ensemble and encode all rows with each of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from scedae._members import MemberSpec
+from scedae._progress import Progress
+from scedae._random import child_seed
+from scedae.autoencoder import (
+    Encoder,
+    TrainedRun,
+    TrainingOptions,
+    TrainingRun,
+    encode,
+    is_collapsed,
+    train_runs,
+)
+from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning
+from scedae.rows import ScaledRows, TensorRows
+
+# Share of the progress bar that training takes; the verbs after it have the rest.
+TRAINING_SHARE = 0.9
+
+
+@dataclass(frozen=True)
+class MemberReport:
+    """How one member fared: its loss after each epoch, and whether it collapsed."""
+
+    spec: MemberSpec
+    history: tuple[dict[str, float], ...]
+    collapsed: bool
+
+    @property
+    def loss(self) -> float:
+        """Loss of the last epoch; not a number for a member on the rows."""
+        return self.history[-1]["loss"] if self.history else float("nan")
+
+
+class CodeRows(TensorRows):
+    """Codes in memory, in the shape in which anchoring wants its rows."""
+
+    def __init__(self, codes: torch.Tensor) -> None:
+        super().__init__(codes, codes.dtype)
+        self.codes = codes
+
+    def blocks(self) -> Iterator[torch.Tensor]:
+        yield self.codes
+
+
+@dataclass(frozen=True)
+class EncodedMember:
+    """A member on its way: its encoding, by which it is anchored next."""
+
+    spec: MemberSpec
+    number: int
+    encoder: Encoder | None
+    encoding: ScaledRows | CodeRows
+
+    @property
+    def codes(self) -> torch.Tensor:
+        """Codes of all rows (n, e), of a member that has an encoder."""
+        assert isinstance(self.encoding, CodeRows)
+        return self.encoding.codes
+
+
+@dataclass(frozen=True)
+class EncodedEnsemble:
+    """The members that can be used, and how all of them fared."""
+
+    members: list[EncodedMember]
+    reports: tuple[MemberReport, ...]
+
+
+def encode_members(
+    source: ScaledRows,
+    specs: Sequence[MemberSpec],
+    training: TrainingOptions | None,
+    seed: int,
+    device: torch.device,
+    progress: Progress,
+    *,
+    rows_are_equal: bool = False,
+) -> EncodedEnsemble:
+    """encode: train every member, encode all rows, leave out what collapsed."""
+    progress.stage("encode")
+    trained = _train(source, specs, training, seed, device, progress)
+    members = _encode(source, specs, trained)
+    reports = tuple(
+        _report(member, trained, rows_are_equal=rows_are_equal) for member in members
+    )
+    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports)
+
+
+def training_key(spec: MemberSpec) -> tuple[tuple[int, ...], int]:
+    """Members with the same key are parts of one training."""
+    return spec.hidden_layers, spec.initialization
+
+
+def _train(
+    source: ScaledRows,
+    specs: Sequence[MemberSpec],
+    options: TrainingOptions | None,
+    seed: int,
+    device: torch.device,
+    progress: Progress,
+) -> dict[tuple[tuple[int, ...], int], TrainedRun]:
+    """One training for all members that share it, kept at each member's epoch."""
+    progress.plan(1.0)
+    if options is None:
+        return {}
+    snapshots: dict[tuple[tuple[int, ...], int], set[int]] = {}
+    for spec in specs:
+        if spec.hidden_layers:
+            snapshots.setdefault(training_key(spec), set()).add(spec.epochs)
+    runs = [
+        TrainingRun(
+            hidden, child_seed(seed, "member", *hidden, start), tuple(sorted(epochs))
+        )
+        for (hidden, start), epochs in snapshots.items()
+    ]
+    work = sum(run.epochs for run in runs)
+
+    def on_epoch(numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
+        done = TRAINING_SHARE * len(numbers) / work
+        members = ", ".join(str(number + 1) for number in numbers)
+        loss = sum(losses) / len(losses)
+        detail = f"member {members} of {len(runs)}, epoch {epoch}, loss {loss:.4f}"
+        progress.advance(done, detail)
+
+    trained = train_runs(source, runs, options, device, on_epoch)
+    return dict(zip(snapshots, trained, strict=True))
+
+
+def _encode(
+    source: ScaledRows,
+    specs: Sequence[MemberSpec],
+    trained: dict[tuple[tuple[int, ...], int], TrainedRun],
+) -> list[EncodedMember]:
+    """Codes of every member, in one pass over the rows.
+
+    Members that share an encoder share its codes too.
+    """
+    encoders = {
+        (*training_key(spec), spec.epochs): trained[training_key(spec)].encoders[
+            spec.epochs
+        ]
+        for spec in specs
+        if spec.hidden_layers
+    }
+    parts: dict[tuple[object, ...], list[torch.Tensor]] = {key: [] for key in encoders}
+    if encoders:
+        for block in source.blocks():
+            for key, encoder in encoders.items():
+                parts[key].append(encode(encoder, block))
+    codes = {key: CodeRows(torch.cat(part)) for key, part in parts.items()}
+    encoded = []
+    for number, spec in enumerate(specs):
+        key = (*training_key(spec), spec.epochs)
+        encoded.append(
+            EncodedMember(spec, number, encoders.get(key), codes.get(key, source))
+        )
+    return encoded
+
+
+def _report(
+    member: EncodedMember,
+    trained: dict[tuple[tuple[int, ...], int], TrainedRun],
+    *,
+    rows_are_equal: bool,
+) -> MemberReport:
+    if not isinstance(member.encoding, CodeRows):
+        return MemberReport(member.spec, (), collapsed=False)
+    history = trained[training_key(member.spec)].history[: member.spec.epochs]
+    codes = member.encoding.codes
+    collapsed = is_collapsed(codes)
+    if rows_are_equal:
+        collapsed = not bool(torch.isfinite(codes).all())
+    return MemberReport(member.spec, tuple(history), collapsed)
+
+
+def _leave_out_collapsed(
+    encoded: list[EncodedMember], reports: Sequence[MemberReport]
+) -> list[EncodedMember]:
+    """The members that can be used; a poor one would poison the mean (Eq. 6)."""
+    alive = [m for m, r in zip(encoded, reports, strict=True) if not r.collapsed]
+    lost = [str(m.number) for m in encoded if m not in alive]
+    remedy = (
+        "try a smaller learning_rate, other hidden_layers, or another scale "
+        "(scale='standard' suits columns of different units)"
+    )
+    if not alive:
+        raise CollapsedEnsembleError(
+            "every autoencoder gave the same code, or no finite one, for all rows: "
+            f"{remedy}."
+        )
+    if lost:
+        warnings.warn(
+            f"member {', '.join(lost)} of {len(encoded)} collapsed (its codes are "
+            f"constant or not finite) and was left out: {remedy}.",
+            CollapsedMemberWarning,
+            stacklevel=4,
+        )
+    return alive
