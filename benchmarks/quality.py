@@ -72,7 +72,7 @@ RECIPES: dict[str, Callable[[int, int], Any]] = {
 
 
 def device_name(estimator: Any) -> str:
-    if getattr(estimator, "_device", torch.device("cpu")).type == "cuda":
+    if torch.cuda.is_available() and hasattr(estimator, "device"):
         return torch.cuda.get_device_name()
     return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
 

@@ -45,12 +45,21 @@ class Archive:
             raise ModelFileError(f"tensor {name!r} of the model file is not finite.")
         return found
 
+    def integers(self, name: str) -> torch.Tensor:
+        """A vector of whole numbers."""
+        found = self.tensor(name, None)
+        if found.dtype != torch.int64:
+            raise ModelFileError(f"tensor {name!r} of the model file has no integers.")
+        return found
+
 
 def write_archive(path: str | os.PathLike[str], archive: Archive) -> None:
     """Write to a temporary file beside ``path``, then rename: all or nothing."""
     from safetensors.torch import save_file
 
     target = Path(path)
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"there is no folder {str(target.parent)!r}.")
     header = {"scedae": json.dumps({"version": FORMAT_VERSION, **archive.info})}
     tensors = {
         name: tensor.detach().cpu().contiguous()

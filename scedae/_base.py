@@ -70,7 +70,8 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
 }
 SPECTRAL_CONSTRAINTS: dict[str, list[Any]] = {
     "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
-    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    # With one neighbour every landmark would be a graph of its own.
+    "n_neighbors": [Interval(Integral, 2, None, closed="left")],
 }
 
 
@@ -115,16 +116,23 @@ of shape (n_samples, n_features)
         """
         self._validate_params()
         device = resolve_device(self.device)
-        rows = check_rows(self, X, reset=True)
-        check_enough_rows(rows.n_rows, self.n_clusters)
-        placed = rows.to(device)
-        statistics = gather_statistics(placed)
-        seed = root_seed(self.random_state)
-        with Progress(self.verbose) as progress:
-            self._fit(FitContext(placed, statistics, seed, device, progress))
+        before = dict(vars(self))
+        try:
+            rows = check_rows(self, X, reset=True)
+            check_enough_rows(rows.n_rows, self.n_clusters)
+            placed = rows.to(device)
+            statistics = gather_statistics(placed)
+            seed = root_seed(self.random_state)
+            with Progress(self.verbose) as progress:
+                self._fit(FitContext(placed, statistics, seed, device, progress))
+        except BaseException:
+            # Whatever happened, Ctrl-C too: the estimator is as it was.
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
         self.seed_ = seed
         self.n_clusters_ = len(np.unique(self.labels_))
-        self._device = device
+        self._fitted_parameters = self._json_parameters()
         warn_if_degenerate(
             self.n_clusters_, self.n_clusters, constant=statistics.constant
         )
@@ -162,7 +170,7 @@ of shape (n_samples, n_features)
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Cluster the rows of X and return their coordinates."""
-        return self.fit(X).embedding_
+        return self.fit(X).embedding_.copy()
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance of rows to their centre; larger is better.
@@ -179,8 +187,11 @@ of shape (n_samples, n_features)
         return -total / count
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to one file (safetensors, no pickle)."""
-        check_is_fitted(self)
+        """Write the fitted estimator to one file (safetensors, no pickle).
+
+        The parameters written are those of the fit, with ``seed_`` for the seed.
+        """
+        check_is_fitted(self, "pipeline_")
         info, tensors = self._pack()
         names = getattr(self, "feature_names_in_", None)
         write_archive(
@@ -188,7 +199,7 @@ of shape (n_samples, n_features)
             Archive(
                 {
                     "estimator": type(self).__name__,
-                    "parameters": self._json_parameters(),
+                    "parameters": self._fitted_parameters,
                     "seed": self.seed_,
                     "n_features_in": self.n_features_in_,
                     "feature_names_in": None if names is None else list(names),
@@ -212,7 +223,8 @@ of shape (n_samples, n_features)
         ----------
         path : str or path
         device : str, default="auto"
-            Where to predict; need not be the device of the fit.
+            Where to predict; need not be the device of the fit. The loaded
+            estimator has it as its parameter.
         """
         archive = read_archive(path)
         info = archive.info
@@ -223,23 +235,27 @@ of shape (n_samples, n_features)
         try:
             loaded = cls(**_python_parameters(info["parameters"]))
             loaded._validate_params()
+            loaded._fitted_parameters = info["parameters"]
             loaded.n_features_in_ = int(info["n_features_in"])
             if info["feature_names_in"] is not None:
                 names = np.asarray(info["feature_names_in"], dtype=object)
                 loaded.feature_names_in_ = names
             loaded.seed_ = int(info["seed"])
-            loaded.labels_ = archive.tensor("labels", None).numpy()
+            loaded.labels_ = archive.integers("labels").numpy()
             loaded._unpack(info["model"], archive)
             loaded.embedding_ = archive.tensor(
                 "embedding", len(loaded.labels_), loaded._n_features_out
             ).numpy()
-        except (KeyError, TypeError, AttributeError) as error:
+            if len(loaded.pipeline_.centers) != loaded.n_clusters:
+                raise ModelFileError(f"{str(path)!r} lacks centres of clusters.")
+        except ModelFileError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ModelFileError(
                 f"{str(path)!r} is damaged: its description is incomplete ({error!r})."
             ) from error
         loaded.n_clusters_ = len(np.unique(loaded.labels_))
-        loaded._device = resolve_device(device)
-        loaded.device = str(device)
+        loaded.device = str(resolve_device(device)) if device != "auto" else "auto"
         return loaded
 
     def _json_parameters(self) -> dict[str, Any]:
@@ -249,14 +265,16 @@ of shape (n_samples, n_features)
         return {name: _json_value(value) for name, value in parameters.items()}
 
     def _model(self) -> FittedModel:
-        check_is_fitted(self)
+        check_is_fitted(self, "pipeline_")
         return self.pipeline_
 
     def _coordinate_blocks(self, X: Any) -> Iterator[torch.Tensor]:
         """Embedding of the rows of X, a block at a time; input is checked first."""
-        model = self._model().to(self._device)
+        model = self._model()
+        device = resolve_device(self.device)
+        model = model.to(device)
         rows = check_rows(self, X, reset=False)
-        blocks = ScaledRows(rows, model.scaler, self._device).blocks()
+        blocks = ScaledRows(rows, model.scaler, device).blocks()
         return (model.coordinates(block) for block in blocks)
 
     @property
@@ -274,8 +292,8 @@ def _json_value(value: Any) -> Any:
         return {"member": asdict(value)}
     if isinstance(value, list | tuple):
         return [_json_value(item) for item in value]
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
     if isinstance(value, torch.device):
         return str(value)
     return value

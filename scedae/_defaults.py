@@ -24,7 +24,7 @@ def resolve_hidden_layers(
 ) -> tuple[int, ...]:
     """``"auto"``: the paper's small widths below 5,000 rows, its large ones else."""
     if not isinstance(hidden_layers, str):
-        return tuple(int(width) for width in hidden_layers)
+        return tuple(hidden_layers)
     return SMALL_LAYERS if n_rows < SMALL_DATA_ROWS else LARGE_LAYERS
 
 

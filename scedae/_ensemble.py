@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,11 @@ from scedae.autoencoder import (
     is_collapsed,
     train_runs,
 )
-from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning
+from scedae.exceptions import (
+    CollapsedEnsembleError,
+    CollapsedMemberWarning,
+    warn_user,
+)
 from scedae.rows import ScaledRows, TensorRows
 
 # Share of the progress bar that training takes; the verbs after it have the rest.
@@ -127,9 +130,10 @@ def _train(
 
     def on_epoch(numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
         done = TRAINING_SHARE * len(numbers) / work
-        members = ", ".join(str(number + 1) for number in numbers)
+        first, last = min(numbers) + 1, max(numbers) + 1
+        which = str(first) if first == last else f"{first}-{last}"
         loss = sum(losses) / len(losses)
-        detail = f"member {members} of {len(runs)}, epoch {epoch}, loss {loss:.4f}"
+        detail = f"training {which} of {len(runs)}, epoch {epoch}, loss {loss:.4f}"
         progress.advance(done, detail)
 
     trained = train_runs(source, runs, options, device, on_epoch)
@@ -188,7 +192,7 @@ def _leave_out_collapsed(
 ) -> list[EncodedMember]:
     """The members that can be used; a poor one would poison the mean (Eq. 6)."""
     alive = [m for m, r in zip(encoded, reports, strict=True) if not r.collapsed]
-    lost = [str(m.number) for m in encoded if m not in alive]
+    lost = [str(m.number + 1) for m in encoded if m not in alive]
     remedy = (
         "try a smaller learning_rate, other hidden_layers, or another scale "
         "(scale='standard' suits columns of different units)"
@@ -199,10 +203,9 @@ def _leave_out_collapsed(
             f"{remedy}."
         )
     if lost:
-        warnings.warn(
+        warn_user(
             f"member {', '.join(lost)} of {len(encoded)} collapsed (its codes are "
             f"constant or not finite) and was left out: {remedy}.",
             CollapsedMemberWarning,
-            stacklevel=4,
         )
     return alive

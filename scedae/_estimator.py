@@ -38,7 +38,8 @@ class SCEDAE(AutoencoderParameters, SpectralClusterer):
 or list of MemberSpec, default="structure"
         What differs between the members: the order of the hidden widths, the random
         start, the number of epochs (snapshots of one training), or the number of
-        landmarks on one encoding.
+        landmarks on one encoding. A list says all of that itself: ``n_members``,
+        ``hidden_layers``, ``epochs`` and ``n_landmarks`` are not read then.
     n_members : int, default=None
         Members of the ensemble; None takes every order of the widths (6 of three)
         for ``"structure"``, and 5 otherwise.
@@ -56,8 +57,8 @@ or list of MemberSpec, default="structure"
         Rate of Adam; the peak, when ``schedule="one-cycle"``.
     schedule : {"one-cycle", "constant"}, default="one-cycle"
         One cycle rises over the first quarter of the steps and falls to zero along a
-        cosine. The ``"epochs"`` ensemble always has a constant rate: its members
-        are snapshots of one training, and half a cycle is not a training.
+        cosine. Members that are snapshots of one training (the ``"epochs"`` ensemble)
+        always have a constant rate: half a cycle is not a training.
     scale : {"auto", "none", "range", "log", "minmax", "l2", "standard"}, \
 default="auto"
         How columns are brought into a range the networks can learn; see
@@ -180,7 +181,7 @@ default="auto"
         n_clusters : int, default=8
         ensemble : str, default="structure"
         **overrides
-            Any parameter of the constructor.
+            Any other parameter of the constructor.
 
         Returns
         -------
@@ -200,15 +201,10 @@ default="auto"
     def _fit(self, context: FitContext) -> None:
         scaler = self._scaler(context)
         specs = self._member_specs(context)
-        check_landmarks(max(s.n_landmarks for s in specs), context.rows.n_rows)
-        schedule = "constant" if self.ensemble == "epochs" else self.schedule
-        self._fit_members(
-            context,
-            specs,
-            scaler,
-            self._training_options(context, scaler, schedule),
-            embedding=self.embedding,
-        )
+        for n_landmarks in {spec.n_landmarks for spec in specs}:
+            check_landmarks(n_landmarks, context.rows.n_rows, self.n_clusters)
+        training = self._training_options(context, scaler)
+        self._fit_members(context, specs, scaler, training, embedding=self.embedding)
 
     def _member_specs(self, context: FitContext) -> list[MemberSpec]:
         if not isinstance(self.ensemble, str):

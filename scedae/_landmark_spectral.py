@@ -95,7 +95,7 @@ default="none"
     def _fit(self, context: FitContext) -> None:
         n_rows = context.rows.n_rows
         n_landmarks = resolve_landmarks(self.n_landmarks, n_rows)
-        check_landmarks(n_landmarks, n_rows)
+        check_landmarks(n_landmarks, n_rows, self.n_clusters)
         self._fit_members(
             context,
             [MemberSpec(hidden_layers=(), epochs=0, n_landmarks=n_landmarks)],

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from numbers import Integral
+
+# Four layers have 24 orders.
+_MOST_LAYERS_TO_PERMUTE = 4
 
 ENSEMBLES = ("structure", "initialization", "epochs", "landmarks")
 
@@ -34,6 +38,36 @@ class MemberSpec:
     n_landmarks: int
     initialization: int = 0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.hidden_layers, Iterable) or isinstance(
+            self.hidden_layers, str
+        ):
+            raise ValueError(
+                f"hidden_layers={self.hidden_layers!r} must be a sequence of widths."
+            )
+        # Plain Python numbers, whatever came: they go into JSON and into seeds.
+        layers = tuple(_integer("hidden_layers", w, 1) for w in self.hidden_layers)
+        object.__setattr__(self, "hidden_layers", layers)
+        lowest = {"epochs": 1 if layers else 0, "n_landmarks": 2, "initialization": 0}
+        for name, least in lowest.items():
+            object.__setattr__(self, name, _integer(name, getattr(self, name), least))
+
+
+def _integer(name: str, value: object, least: int) -> int:
+    if not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name}={value!r} must be an integer of at least {least}.")
+    return int(value)
+
+
+def _orders(hidden: tuple[int, ...], at_most: int | None) -> list[tuple[int, ...]]:
+    """Distinct orders of the widths, the given one first."""
+    orders: dict[tuple[int, ...], None] = {}
+    for order in permutations(hidden):
+        orders[order] = None
+        if len(orders) == at_most:
+            break
+    return list(orders)
+
 
 def plan_members(
     ensemble: str,
@@ -46,12 +80,18 @@ def plan_members(
 
     ``structure`` takes the orders of the hidden widths (6 of three), and starts over
     with another initialization when more are asked for; ``initialization`` varies the
-    start alone; ``epochs`` keeps one training at equal distances; ``landmarks`` puts
+    start alone; ``epochs`` keeps one training at equal distances (fewer members, if
+    there are fewer epochs); ``landmarks`` puts
     growing numbers of landmarks on one encoding.
     """
     hidden = tuple(hidden_layers)
     if ensemble == "structure":
-        orders = list(dict.fromkeys(permutations(hidden)))
+        if n_members is None and len(hidden) > _MOST_LAYERS_TO_PERMUTE:
+            raise ValueError(
+                f"n_members=None takes every order of hidden_layers, too many for "
+                f"{len(hidden)} of them: say how many members you want."
+            )
+        orders = _orders(hidden, n_members)
         count = n_members or len(orders)
         return [
             MemberSpec(orders[i % len(orders)], epochs, n_landmarks, i // len(orders))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
 import torch
 
 from scedae._archive import Archive
-from scedae._ensemble import MemberReport
+from scedae._ensemble import MemberReport, training_key
 from scedae._members import MemberSpec
 from scedae._pipeline import FittedMember, FittedPipeline
 from scedae.autoencoder import Encoder
@@ -53,19 +54,22 @@ def unpack_encoder(
 
 def pack_pipeline(pipeline: FittedPipeline) -> Packed:
     scaler_info, tensors = pack_scaler(pipeline.scaler)
+    # Members on different landmarks may share an encoder: it is written once.
+    encoders: dict[tuple[object, ...], int] = {}
     members = []
     for i, member in enumerate(pipeline.members):
-        prefix = f"member.{i}"
-        n_layers = 0 if member.encoder is None else len(member.encoder.layers)
+        number = None
         if member.encoder is not None:
-            tensors |= pack_encoder(member.encoder, f"{prefix}.encoder")
-        tensors[f"{prefix}.landmarks"] = member.landmarks
-        tensors[f"{prefix}.column_scale"] = member.column_scale
+            key = (*training_key(member.spec), member.spec.epochs)
+            number = encoders.setdefault(key, len(encoders))
+            tensors |= pack_encoder(member.encoder, f"encoder.{number}")
+        tensors[f"member.{i}.landmarks"] = member.landmarks
+        tensors[f"member.{i}.column_scale"] = member.column_scale
         members.append(
             {
                 "spec": asdict(member.spec),
                 "bandwidth": member.bandwidth,
-                "n_layers": n_layers,
+                "encoder": number,
             }
         )
     tensors["basis.vectors"] = torch.from_numpy(pipeline.basis.vectors)
@@ -87,6 +91,8 @@ def unpack_pipeline(
         _unpack_member(member, archive, f"member.{i}", n_columns)
         for i, member in enumerate(info["members"])
     )
+    if int(info["n_neighbors"]) < 1 or not members:
+        raise ModelFileError("the model file has no members or no neighbours.")
     if info["embedding"] not in EMBEDDINGS:
         raise ModelFileError(
             f"the model file names an unknown embedding {info['embedding']!r}."
@@ -107,18 +113,21 @@ def unpack_pipeline(
 def _unpack_member(
     info: dict[str, Any], archive: Archive, prefix: str, n_columns: int
 ) -> FittedMember:
-    encoder, width = None, n_columns
-    if info["n_layers"]:
-        encoder = unpack_encoder(
-            archive, f"{prefix}.encoder", n_columns, info["n_layers"]
-        )
+    spec, encoder, width = unpack_spec(info["spec"]), None, n_columns
+    if info["encoder"] is not None:
+        n_layers = len(spec.hidden_layers) + 1
+        name = f"encoder.{info['encoder']}"
+        encoder = unpack_encoder(archive, name, n_columns, n_layers)
         width = encoder.encoding_dim
     landmarks = archive.tensor(f"{prefix}.landmarks", None, width)
+    bandwidth = float(info["bandwidth"])
+    if not math.isfinite(bandwidth):
+        raise ModelFileError("a bandwidth of the model file is not finite.")
     return FittedMember(
-        spec=unpack_spec(info["spec"]),
+        spec=spec,
         encoder=encoder,
         landmarks=landmarks,
-        bandwidth=float(info["bandwidth"]),
+        bandwidth=bandwidth,
         column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks)),
     )
 

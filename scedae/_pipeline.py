@@ -133,7 +133,7 @@ def fit_pipeline(
         members.append(fitted)
         affinities.append(affinity)
         share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
-        progress.advance(share, f"member {member.number}")
+        progress.advance(share, f"member {member.number + 1} of {len(specs)}")
 
     progress.stage("fuse")
     fused = spectral.fuse(affinities, [m.column_scale for m in members])

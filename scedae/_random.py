@@ -30,8 +30,12 @@ def root_seed(random_state: RandomState) -> int:
         return int(random_state)
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
-    assert isinstance(random_state, np.random.RandomState)
-    return int(random_state.randint(2**31 - 1))
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    raise TypeError(
+        f"random_state={random_state!r} must be an int, a numpy RandomState or "
+        "Generator, or None."
+    )
 
 
 def child_seed(seed: int, *name: str | int) -> int:

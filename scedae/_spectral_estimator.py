@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import torch
+
 from scedae._archive import Archive
 from scedae._base import BaseClusterer, FitContext
 from scedae._members import MemberSpec
@@ -41,7 +43,7 @@ class SpectralClusterer(BaseClusterer):
             specs,
             training=training,
             n_clusters=self.n_clusters,
-            n_neighbors=self.n_neighbors,
+            n_neighbors=int(self.n_neighbors),
             landmark_method=landmark_method,
             embedding=embedding,
             seed=context.seed,
@@ -55,9 +57,11 @@ class SpectralClusterer(BaseClusterer):
         self._store_pipeline(result.pipeline)
 
     def _store_pipeline(self, pipeline: FittedPipeline) -> None:
-        self.pipeline_ = pipeline
-        self.singular_values_ = pipeline.basis.singular_values
-        self.cluster_centers_ = pipeline.centers.numpy()
+        # On the CPU, so that a pickle of it opens anywhere; predicting moves it back.
+        self.pipeline_ = pipeline.to(torch.device("cpu"))
+        # Copies: a user who changes them must not change the model.
+        self.singular_values_ = pipeline.basis.singular_values.copy()
+        self.cluster_centers_ = pipeline.centers.numpy().copy()
 
     def _pack(self) -> Packed:
         info, tensors = pack_pipeline(self.pipeline_)

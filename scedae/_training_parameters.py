@@ -41,12 +41,13 @@ class AutoencoderParameters(BaseClusterer):
 
     def _resolved_layers(self, context: FitContext) -> tuple[int, ...]:
         layers = resolve_hidden_layers(self.hidden_layers, context.rows.n_rows)
-        if not layers or min(layers) < 1:
+        widths_are_legal = all(isinstance(w, Integral) and w >= 1 for w in layers)
+        if not layers or not widths_are_legal:
             raise ValueError(
                 f"hidden_layers={self.hidden_layers!r} must name at least one layer, "
                 "each at least one unit wide, e.g. (500, 750, 1000)."
             )
-        return layers
+        return tuple(int(width) for width in layers)
 
     def _resolved_batch(self, context: FitContext) -> int:
         return resolve_batch_size(self.batch_size, context.rows.n_rows)
@@ -62,13 +63,11 @@ class AutoencoderParameters(BaseClusterer):
     def _scaler(self, context: FitContext) -> Scaler:
         return fit_scaler(context.statistics, self.scale)
 
-    def _training_options(
-        self, context: FitContext, scaler: Scaler, schedule: str
-    ) -> TrainingOptions:
+    def _training_options(self, context: FitContext, scaler: Scaler) -> TrainingOptions:
         return TrainingOptions(
             encoding_dim=self.encoding_dim,
             batch_size=self._resolved_batch(context),
             learning_rate=self.learning_rate,
-            schedule=schedule,
+            schedule=self.schedule,
             bounded=scaler.bounded,
         )

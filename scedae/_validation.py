@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from scedae.exceptions import DegenerateDataWarning, DeviceError
+from scedae.exceptions import DegenerateDataWarning, DeviceError, warn_user
 from scedae.rows import MemoryRows
 
 # Numbers looked at in one go when searching for NaN: no second copy of the data.
@@ -26,7 +25,7 @@ def check_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> MemoryRows:
     False afterwards, when they are compared.
     """
     if isinstance(X, torch.Tensor):
-        X = X.detach().cpu().numpy()
+        X = _from_tensor(X)
     _refuse_text_columns(X)
     X = validate_data(
         estimator,
@@ -42,21 +41,41 @@ def check_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> MemoryRows:
     return MemoryRows(X)
 
 
+def _from_tensor(X: torch.Tensor) -> np.ndarray:
+    X = X.detach()
+    X = X if X.layout == torch.strided else X.to_dense()
+    X = X.float() if X.dtype == torch.bfloat16 else X
+    return X.cpu().numpy()
+
+
 def _refuse_text_columns(X: Any) -> None:
-    dtypes = getattr(X, "dtypes", None)
     columns = getattr(X, "columns", None)
-    if dtypes is None or columns is None:
+    if columns is None or not hasattr(X, "dtypes"):
         return
     text = [
-        str(name)
-        for name, dtype in zip(columns, dtypes, strict=True)
-        if not _is_numeric(dtype)
+        f"{name} ({dtype})"
+        for place, (name, dtype) in enumerate(zip(columns, X.dtypes, strict=True))
+        if not _is_numeric(dtype) and not _holds_numbers(X, place)
     ]
     if text:
         raise ValueError(
             f"X has columns that are not numeric: {', '.join(text)}. Drop them, or "
             "encode them as numbers first (sklearn.preprocessing.OneHotEncoder)."
         )
+
+
+def _holds_numbers(X: Any, column: int) -> bool:
+    """Whether a column of objects is made of numbers all the same."""
+    if not hasattr(X, "iloc"):
+        return False
+    values = X.iloc[:, column]
+    if getattr(values.dtype, "kind", "O") != "O":
+        return False
+    try:
+        np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _is_numeric(dtype: Any) -> bool:
@@ -119,14 +138,19 @@ def check_enough_rows(n_rows: int, n_clusters: int) -> None:
         )
 
 
-def check_landmarks(n_landmarks: int, n_rows: int) -> None:
+def check_landmarks(n_landmarks: int, n_rows: int, n_clusters: int) -> None:
+    if n_landmarks < min(n_clusters, n_rows):
+        raise ValueError(
+            f"n_landmarks={n_landmarks} is less than n_clusters={n_clusters}: every "
+            "cluster needs landmarks of its own. Leave n_landmarks='auto', or take ten "
+            "times as many as clusters."
+        )
     if n_landmarks > n_rows:
-        warnings.warn(
+        warn_user(
             f"n_landmarks={n_landmarks} is more than the {n_rows} rows of X; every row "
             "becomes a landmark. Fewer landmarks (a tenth of the rows) are faster and "
             "usually better.",
             DegenerateDataWarning,
-            stacklevel=4,
         )
 
 
@@ -142,11 +166,11 @@ def warn_if_degenerate(n_found: int, n_clusters: int, *, constant: bool) -> None
     elif n_found < n_clusters:
         message = (
             f"only {n_found} of {n_clusters} clusters have rows: X may have fewer "
-            "distinct rows than that. Ask for fewer clusters."
+            "distinct rows than that, or the chosen scale hides their differences."
         )
     else:
         return
-    warnings.warn(message, DegenerateDataWarning, stacklevel=4)
+    warn_user(message, DegenerateDataWarning)
 
 
 def resolve_device(device: str | torch.device) -> torch.device:

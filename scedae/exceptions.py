@@ -1,5 +1,10 @@
 """Errors and warnings of the package; each error is also the standard one."""
 
+from __future__ import annotations
+
+import sys
+import warnings
+
 
 class ScedaeError(Exception):
     """Base of all errors raised on purpose by this package."""
@@ -31,3 +36,12 @@ class CollapsedMemberWarning(UserWarning):
 
 class DegenerateDataWarning(UserWarning):
     """The data allow an answer, but it means little."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's own code, however deep the reason is found."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("scedae"):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -25,7 +25,7 @@ ESTIMATORS = {
 
 
 def dense_affinity(encoding, landmarks, n_neighbors, bandwidth):
-    """Eq. 5 by loops over rows, dense (n, p)."""
+    """Eq. 4 by loops over rows, dense (n, p)."""
     Z = np.zeros((len(encoding), len(landmarks)))
     for i, row in enumerate(encoding):
         squared = ((row - landmarks) ** 2).sum(1)
@@ -36,6 +36,6 @@ def dense_affinity(encoding, landmarks, n_neighbors, bandwidth):
 
 
 def dense_fused(affinities):
-    """Eq. 9, dense: columns over the root of their sums, side by side over √m."""
+    """Eq. 8, dense: columns over the root of their sums, side by side over √m."""
     scaled = [Z / np.sqrt(np.where(Z.sum(0) > 0, Z.sum(0), np.inf)) for Z in affinities]
     return np.hstack(scaled) / np.sqrt(len(affinities))

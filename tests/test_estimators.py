@@ -2,6 +2,8 @@
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -154,6 +156,12 @@ def test_a_member_is_the_same_in_any_ensemble(blobs):
 # --- inputs -----------------------------------------------------------------------
 
 
+def as_memory_map(X):
+    path = Path(tempfile.mkdtemp()) / "X.npy"
+    np.save(path, X)
+    return np.load(path, mmap_mode="r")
+
+
 def containers(X):
     read_only = X.copy()
     read_only.flags.writeable = False
@@ -167,7 +175,12 @@ def containers(X):
         "sparse array": sp.csr_array(X),
         "fortran": np.asfortranarray(X),
         "strided": np.repeat(X, 2, axis=0)[::2],
-        "reversed": X[::-1][::-1],
+        "reversed twice": X[::-1].copy()[::-1],
+        "columns reversed twice": X[:, ::-1].copy()[:, ::-1],
+        "other byte order": X.astype(">f8"),
+        "frame of objects": pd.DataFrame(X.astype(object)),
+        "sparse tensor": torch.tensor(X).to_sparse(),
+        "memory map": as_memory_map(X),
         "read-only": read_only,
         "list": X.tolist(),
     }
@@ -234,7 +247,7 @@ def spoilt(X, value):
         (lambda X: X[0], "1D array"),
         (
             lambda X: pd.DataFrame(X).assign(name="a", town="b"),
-            "not numeric: name, town",
+            r"not numeric: name \(.*\), town",
         ),
     ],
 )
@@ -273,7 +286,10 @@ def test_errors_of_predict(blobs, name):
         {"schedule": "cosine"},
         {"scale": "zscore"},
         {"n_landmarks": 1},
-        {"n_neighbors": 0},
+        {"n_neighbors": 1},
+        {"n_landmarks": 2},
+        {"hidden_layers": (8.7, 6)},
+        {"hidden_layers": ("a", 6)},
         {"embedding": "umap"},
         {"random_state": "seed"},
         {"ensemble": []},
@@ -306,8 +322,102 @@ def test_a_failed_fit_leaves_the_fitted_model_alone(blobs):
     X, _ = blobs
     model = ESTIMATORS["SCEDAE"]().fit(X)
     with pytest.raises(ValueError, match="n_samples"):
-        model.fit(X[:2])
+        model.fit(X[:2, :4])
     assert (model.predict(X) == model.labels_).all()
+
+
+def test_an_interrupted_fit_leaves_nothing_behind(blobs, monkeypatch):
+    X, _ = blobs
+
+    def interrupted(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("scedae._ensemble.train_runs", interrupted)
+    model = ESTIMATORS["SCEDAE"]()
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert vars(model) == vars(ESTIMATORS["SCEDAE"]())
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+@pytest.mark.parametrize(
+    "member",
+    [
+        {"epochs": 0},
+        {"epochs": "auto"},
+        {"n_landmarks": 1},
+        {"n_landmarks": 9.5},
+        {"hidden_layers": (5, 0)},
+        {"hidden_layers": 5},
+        {"initialization": -1},
+    ],
+)
+def test_impossible_members_are_named(member):
+    (name,) = member
+    legal = {"hidden_layers": (5, 4), "epochs": 3, "n_landmarks": 9}
+    with pytest.raises(ValueError, match=name):
+        MemberSpec(**{**legal, **member})
+
+
+def test_too_many_orders_to_take_them_all(blobs):
+    with pytest.raises(ValueError, match="say how many members"):
+        ESTIMATORS["SCEDAE"](hidden_layers=(9, 8, 7, 6, 5)).fit(blobs[0])
+    model = ESTIMATORS["SCEDAE"](hidden_layers=tuple(range(12, 2, -1)), n_members=2)
+    assert len(model.fit(blobs[0]).members_) == 2
+
+
+@pytest.mark.parametrize(
+    ("spoil", "scale", "message"),
+    [
+        (lambda X: X * 1e30, "none", "too large for scale='none'"),
+        (lambda X: X * 1e200, "standard", "squares overflow"),
+        (lambda X: X - 50, "log", "negative values"),
+    ],
+)
+def test_values_a_scale_cannot_take(blobs, spoil, scale, message):
+    with pytest.raises(ValueError, match=message):
+        ESTIMATORS["LandmarkSpectralClustering"](scale=scale).fit(spoil(blobs[0]))
+
+
+def test_wild_new_rows_get_a_label(blobs):
+    for name in ESTIMATORS:
+        model = ESTIMATORS[name](scale="none").fit(blobs[0])
+        wild = np.full((2, 6), 1e300)
+        assert np.isfinite(model.transform(wild)).all()
+        assert (model.predict(wild) < 3).all()
+
+
+def test_a_warning_points_at_the_line_of_the_user(blobs):
+    with pytest.warns(DegenerateDataWarning) as caught:
+        ESTIMATORS["LandmarkSpectralClustering"](1).fit(blobs[0])
+    assert caught[0].filename == __file__
+
+
+def test_editing_results_does_not_edit_the_model(blobs):
+    X, _ = blobs
+    model = ESTIMATORS["SCEDAE"]()
+    model.fit_transform(X)[:] = 0
+    model.cluster_centers_ *= -1
+    assert (model.predict(X) == model.labels_).all()
+    assert model.embedding_.any()
+
+
+def test_the_device_of_predict_is_the_parameter(blobs):
+    model = ESTIMATORS["SCEDAE"]().fit(blobs[0])
+    with pytest.raises(DeviceError):
+        model.set_params(device="nonsense").predict(blobs[0])
+
+
+def test_a_large_offset_is_no_problem(blobs):
+    X, y = blobs
+    for name in ESTIMATORS:
+        labels = (
+            ESTIMATORS[name](epochs=60).fit_predict(X + 1e9)
+            if (name != "LandmarkSpectralClustering")
+            else ESTIMATORS[name]().fit_predict(X + 1e9)
+        )
+        assert clustering_accuracy(y, labels) > 0.9
 
 
 # --- odd data ---------------------------------------------------------------------
@@ -386,7 +496,7 @@ def spoil_members(monkeypatch, spoilt):
 
 def test_a_collapsed_member_is_left_out_with_a_warning(blobs, monkeypatch):
     spoil_members(monkeypatch, {1, 4})
-    with pytest.warns(CollapsedMemberWarning, match="member 1, 4 of 6 collapsed"):
+    with pytest.warns(CollapsedMemberWarning, match="member 2, 5 of 6 collapsed"):
         model = ESTIMATORS["SCEDAE"]().fit(blobs[0])
     assert [m.collapsed for m in model.members_] == [i in (1, 4) for i in range(6)]
     assert len(model.pipeline_.members) == 4

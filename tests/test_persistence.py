@@ -1,6 +1,7 @@
 """Save and load: one file, no pickle, and nothing believed before it is checked."""
 
 import json
+import pickle
 import struct
 
 import numpy as np
@@ -10,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec
+from scedae._members import ENSEMBLES
 from scedae.exceptions import ModelFileError
 from tests.helpers import ESTIMATORS
 
@@ -50,6 +52,37 @@ def test_a_list_of_members_survives(blobs, tmp_path):
     # Its parameters repeat the fit.
     again = SCEDAE(**loaded.get_params()).fit(blobs[0])
     assert (again.embedding_ == model.embedding_).all()
+
+
+@pytest.mark.parametrize("ensemble", ENSEMBLES)
+def test_every_ensemble_can_be_saved(blobs, tmp_path, ensemble):
+    model = ESTIMATORS["SCEDAE"](
+        ensemble=ensemble,
+        n_neighbors=np.int64(4),
+        n_landmarks=np.int32(40),
+        hidden_layers=np.array([12, 8]),
+        learning_rate=np.float64(0.01),
+    ).fit(blobs[0])
+    model.save(tmp_path / "model")
+    loaded = SCEDAE.load(tmp_path / "model")
+    assert (loaded.predict(blobs[0]) == model.labels_).all()
+
+
+def test_the_parameters_saved_are_those_of_the_fit(blobs, tmp_path):
+    model = ESTIMATORS["SCEDAE"]().fit(blobs[0])
+    model.set_params(n_neighbors=9).save(tmp_path / "model")
+    assert SCEDAE.load(tmp_path / "model").n_neighbors == 3
+
+
+def test_a_folder_that_is_not_there(blobs, tmp_path):
+    model = ESTIMATORS["LandmarkSpectralClustering"]().fit(blobs[0])
+    with pytest.raises(FileNotFoundError, match="no folder"):
+        model.save(tmp_path / "nowhere" / "model")
+
+
+def test_pickle_works_too(blobs):
+    model = pickle.loads(pickle.dumps(ESTIMATORS["SCEDAE"]().fit(blobs[0])))
+    assert (model.predict(blobs[0]) == model.labels_).all()
 
 
 def test_a_loaded_model_can_be_saved_again(saved, blobs, tmp_path):
@@ -108,6 +141,13 @@ DAMAGES = {
     "short labels": lambda info, t: t.update(labels=t["labels"][:9].clone()),
     "unknown scale": lambda info, t: info["model"]["pipeline"]["scaler"].update(
         kind="os.system"
+    ),
+    "no neighbours": lambda info, t: info["model"]["pipeline"].update(n_neighbors=0),
+    "text for a number": lambda info, t: info.update(seed="x"),
+    "labels that are no integers": lambda info, t: t.update(labels=t["labels"] * 1.0),
+    "a centre too few": lambda info, t: t.update(centers=t["centers"][:2].clone()),
+    "no bandwidth": lambda info, t: info["model"]["pipeline"]["members"][0].update(
+        bandwidth=float("nan")
     ),
     "unknown embedding": lambda info, t: info["model"]["pipeline"].update(
         embedding="x"

@@ -23,7 +23,7 @@ def test_a_log_gets_a_line_for_each_tenth(blobs, capfd):
     assert out == ""
     assert 5 <= len(lines) <= 12
     assert "\r" not in err
-    assert re.search(r"encode  member .* epoch \d+, loss \d", lines[0])
+    assert re.search(r"encode  training .* epoch \d+, loss \d", lines[0])
     assert "left" in lines[0]
     assert lines[-1].startswith("█" * 24 + " 100%")
     assert "done in" in lines[-1]

@@ -31,12 +31,14 @@ def layer_widths(
 _MAX_TERMS = 512
 
 
-def product(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+def product(
+    left: torch.Tensor, right: torch.Tensor, out: torch.Tensor | None = None
+) -> torch.Tensor:
     """Batched matrix product (m, n, t) x (m, t, k), the same for any thread count."""
     n_terms = left.shape[2]
     if n_terms <= _MAX_TERMS or left.device.type != "cpu":
-        return torch.bmm(left, right)
-    out = torch.bmm(left[:, :, :_MAX_TERMS], right[:, :_MAX_TERMS])
+        return torch.bmm(left, right, out=out)
+    out = torch.bmm(left[:, :, :_MAX_TERMS], right[:, :_MAX_TERMS], out=out)
     for start in range(_MAX_TERMS, n_terms, _MAX_TERMS):
         part = slice(start, start + _MAX_TERMS)
         out.baddbmm_(left[:, :, part], right[:, part])
@@ -149,7 +151,7 @@ class AutoencoderStack:
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Loss of each member (m,) and its gradient at the output (m, batch, d).
 
-        Eq. 3 of the paper. Rows in [0, 1] are read as probabilities (sigmoid and
+        Eq. 2 of the paper. Rows in [0, 1] are read as probabilities (sigmoid and
         binary cross-entropy, on logits for stability), others by squared error.
         """
         size = batch[0].numel()
@@ -166,7 +168,7 @@ class AutoencoderStack:
         for i in reversed(range(self.n_layers)):
             below = activations[i]
             weight_gradient, bias_gradient = self._gradients[i]
-            torch.bmm(below.transpose(1, 2), delta, out=weight_gradient)
+            product(below.transpose(1, 2), delta, out=weight_gradient)
             torch.sum(delta, 1, keepdim=True, out=bias_gradient)
             if i > 0:
                 delta = product(delta, self.layers[i][0].transpose(1, 2))

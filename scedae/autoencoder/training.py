@@ -44,6 +44,14 @@ class TrainingRun:
     def epochs(self) -> int:
         return self.snapshots[-1]
 
+    @property
+    def is_kept_on_the_way(self) -> bool:
+        """Whether there are snapshots before the end.
+
+        Such a training has a constant rate: half a cycle is not a training.
+        """
+        return len(self.snapshots) > 1
+
 
 @dataclass(frozen=True)
 class TrainingOptions:
@@ -68,19 +76,19 @@ class TrainedRun:
 EpochHook = Callable[[Sequence[int], int, list[float]], None]
 
 
-def learning_rates(options: TrainingOptions, n_steps: int) -> torch.Tensor:
+def learning_rates(rate: float, schedule: str, n_steps: int) -> torch.Tensor:
     """The rate of every step.
 
     One cycle rises linearly over the first quarter and falls to zero along a cosine:
     it reaches the same codes in a fraction of the steps of a constant rate.
     """
-    if options.schedule == "constant":
-        return torch.full((n_steps,), options.learning_rate)
+    if schedule == "constant":
+        return torch.full((n_steps,), rate)
     step = torch.arange(n_steps, dtype=torch.float64)
     rise = max(n_steps // 4, 1)
     fall = (1 + torch.cos(math.pi * (step - rise) / max(n_steps - rise, 1))) / 2
     shape = torch.where(step < rise, (step + 1) / rise, fall)
-    return (options.learning_rate * shape).float()
+    return (rate * shape).float()
 
 
 class StackTraining:
@@ -111,7 +119,10 @@ class StackTraining:
         self._batch_size = min(options.batch_size, source.n_rows)
         self.steps_per_epoch = source.n_rows // self._batch_size
         n_steps = self.steps_per_epoch * runs[0].epochs
-        self._rates = learning_rates(options, n_steps).to(device)
+        constant = runs[0].is_kept_on_the_way
+        schedule = "constant" if constant else options.schedule
+        rates = learning_rates(options.learning_rate, schedule, n_steps)
+        self._rates = rates.to(device)
         self._rate = torch.zeros((), device=device)
         self._loss = torch.zeros(len(runs), device=device)
         self._n_done = torch.zeros(1, dtype=torch.long, device=device)
@@ -252,14 +263,16 @@ def padding(run: TrainingRun) -> tuple[int, ...]:
 def plan_stacks(runs: Sequence[TrainingRun], device: torch.device) -> list[list[int]]:
     """Which runs train as one stack, by number.
 
-    Runs of one length and one padded structure share a stack. Large ones do so only
-    on a GPU, and stay alone on a CPU, where a single one keeps every core busy.
+    Runs of one length, one padded structure and one schedule share a stack. Large
+    ones do so only on a GPU, and stay alone on a CPU, where a single one keeps every
+    core busy.
     """
     stacks: dict[object, list[int]] = {}
     for number, run in enumerate(runs):
         small = max(run.hidden_layers) <= _SMALL_WIDTH
         alone = None if small or device.type == "cuda" else number
-        stacks.setdefault((run.epochs, padding(run), alone), []).append(number)
+        key = (run.epochs, run.is_kept_on_the_way, padding(run), alone)
+        stacks.setdefault(key, []).append(number)
     return list(stacks.values())
 
 

@@ -72,12 +72,12 @@ device, random_state, verbose
     def _fit(self, context: FitContext) -> None:
         scaler = self._scaler(context)
         member = MemberSpec(
-            self._resolved_layers(context), self._resolved_epochs(context), 0
+            self._resolved_layers(context), self._resolved_epochs(context), 2
         )
         encoded = encode_members(
             ScaledRows(context.rows, scaler, context.device),
             [member],
-            self._training_options(context, scaler, self.schedule),
+            self._training_options(context, scaler),
             context.seed,
             context.device,
             context.progress,
@@ -96,8 +96,8 @@ device, random_state, verbose
         self._store_model(FittedEncoder(scaler, encoder, centers))
 
     def _store_model(self, model: FittedEncoder) -> None:
-        self.pipeline_ = model
-        self.cluster_centers_ = model.centers.numpy()
+        self.pipeline_ = model.to(torch.device("cpu"))
+        self.cluster_centers_ = model.centers.numpy().copy()
 
     def _pack(self) -> Packed:
         info, tensors = pack(self.pipeline_)

@@ -79,9 +79,9 @@ n_landmarks, n_neighbors, embedding, device, random_state, verbose
     def _fit(self, context: FitContext) -> None:
         scaler = self._scaler(context)
         n_landmarks = resolve_landmarks(self.n_landmarks, context.rows.n_rows)
-        check_landmarks(n_landmarks, context.rows.n_rows)
+        check_landmarks(n_landmarks, context.rows.n_rows, self.n_clusters)
         member = MemberSpec(
             self._resolved_layers(context), self._resolved_epochs(context), n_landmarks
         )
-        training = self._training_options(context, scaler, self.schedule)
+        training = self._training_options(context, scaler)
         self._fit_members(context, [member], scaler, training, embedding=self.embedding)

@@ -9,7 +9,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from scedae.datasets._registry import REGISTRY, Entry, content_checksum
-from scedae.exceptions import ChecksumError, DatasetNotFoundError
+from scedae.exceptions import ChecksumError, DatasetNotFoundError, warn_user
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -45,8 +45,12 @@ def read_npz(path: Path, entry: Entry) -> Data:
     return X, y
 
 
-def _from_openml(entry: Entry) -> Data:
-    """Download, compare shape and classes, and keep a copy in the cache."""
+def _from_openml(entry: Entry, subset: str) -> Data:
+    """Download, bring into the form of the file, and keep a copy in the cache.
+
+    OpenML's copy may be rounded or ordered in another way: then it is used with a
+    warning and not kept, and has no training part that could be trusted.
+    """
     from sklearn.datasets import fetch_openml
 
     bunch = fetch_openml(data_id=entry.openml_id, as_frame=False, parser="liac-arff")
@@ -62,6 +66,17 @@ def _from_openml(entry: Entry) -> Data:
         X = ((X - X.min()) / (X.max() - X.min())).astype(np.float32)
     else:
         X = X.astype(np.uint8)
+    if content_checksum(X, y) == entry.sha256:
+        cache_folder().mkdir(parents=True, exist_ok=True)
+        np.savez_compressed(cache_folder() / entry.file, X=X, y=y)
+        return X, y
+    message = (
+        f"OpenML's copy of {entry.name!r} differs from the reference (in order or "
+        "rounding)"
+    )
+    if subset != "all":
+        raise ChecksumError(f"{message}: subset={subset!r} cannot be told. Use 'all'.")
+    warn_user(f"{message}; scores may differ slightly.", UserWarning)
     return X, y
 
 
@@ -70,7 +85,7 @@ def load(name: str, subset: str = "all") -> Data:
     entry = REGISTRY[name]
     if subset not in SUBSETS:
         raise ValueError(f"subset={subset!r} must be one of {', '.join(SUBSETS)}.")
-    X, y = _find(entry)
+    X, y = _find(entry, subset)
     if subset == "all" or entry.n_train is None:
         return X, y
     part = (
@@ -79,14 +94,14 @@ def load(name: str, subset: str = "all") -> Data:
     return X[part], y[part]
 
 
-def _find(entry: Entry) -> Data:
+def _find(entry: Entry, subset: str) -> Data:
     for folder in data_folders():
         if (folder / entry.file).is_file():
             return read_npz(folder / entry.file, entry)
     reason = "OpenML does not have it"
     if entry.openml_id is not None:
         try:
-            return _from_openml(entry)
+            return _from_openml(entry, subset)
         except ChecksumError:
             raise
         except Exception as error:  # sklearn lets any network error through

@@ -41,12 +41,16 @@ class MemoryRows:
             return self
         if self._X.nbytes > torch.cuda.mem_get_info(device)[0] // 2:
             return self
-        return TensorRows(torch.tensor(self._X).to(device), self.dtype)
+        return TensorRows(torch.tensor(_plain(self._X)).to(device), self.dtype)
 
     def _as_tensor(self, part: Any) -> torch.Tensor:
         dense = part.toarray() if sp.issparse(part) else part
-        # torch.tensor copies, so a read-only or strided array is no special case.
-        return torch.tensor(dense, dtype=self.dtype)
+        return torch.tensor(_plain(dense), dtype=self.dtype)
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """An array torch can copy: strides that are not negative, native byte order."""
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
 
 
 class TensorRows:

@@ -3,7 +3,7 @@
 The rule behind ``scale="auto"`` looks at the values alone, in one pass, and takes
 the first line that fits:
 
-1. every value lies in [0, 1] already (scaled pixels, TF-IDF): ``none``;
+1. every value lies in [0, 1] already (scaled pixels, TF-IDF): ``none``, as it is;
 2. no value is negative, at least half are zero, and the largest is over ten times
    the mean of the positive ones (counts): ``log``, that is log(1 + x) over its
    maximum;
@@ -12,6 +12,7 @@ the first line that fits:
 4. anything else (standardised, unbounded, columns of different units): ``standard``,
    each column centred and divided by its deviation, cut at ten deviations.
 
+Asked for on other values, ``none`` only centres the columns, which no distance notices.
 Columns *share a unit* when the median column spans at least a tenth of the common
 range. Values are *bounded* when that range is at most six standard deviations wide,
 or when they are not negative and at least half of them are zero.
@@ -27,8 +28,11 @@ import torch
 
 SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
 
-# Rows read at a time: a few megabytes for common widths.
-BLOCK_ROWS = 4096
+# Rows read at a time: at most this many, and fewer where they are wide.
+_BLOCK_ROWS = 4096
+_BLOCK_NUMBERS = 1 << 22
+# Farther from the centre no square fits into float32.
+_LARGEST = 1e18
 _STANDARD_LIMIT = 10.0
 
 
@@ -73,15 +77,17 @@ class Statistics:
 
 
 def _blocks(rows: _Rows) -> Iterator[torch.Tensor]:
-    for start in range(0, rows.n_rows, BLOCK_ROWS):
-        yield rows.block(start, min(start + BLOCK_ROWS, rows.n_rows)).double()
+    """All rows in their order, in blocks of a few megabytes."""
+    height = min(max(_BLOCK_NUMBERS // max(rows.n_columns, 1), 16), _BLOCK_ROWS)
+    for start in range(0, rows.n_rows, height):
+        yield rows.block(start, min(start + height, rows.n_rows))
 
 
 def gather_statistics(rows: _Rows) -> Statistics:
     """One pass over the rows, in blocks."""
     count, zeros, positives, positive_sum = 0, 0, 0, 0.0
     minimum = maximum = mean = spread = torch.zeros(0)
-    for block in _blocks(rows):
+    for block in map(torch.Tensor.double, _blocks(rows)):
         block_mean = block.mean(0)
         block_spread = (block - block_mean).square_().sum(0)
         if count == 0:
@@ -150,12 +156,13 @@ class Scaler:
         if self.kind == "l2":
             norm = torch.linalg.vector_norm(block, dim=1, keepdim=True)
             block = block / norm.masked_fill(norm == 0, 1)
-        elif self.kind != "none":
+        else:
             block = (block - self.offset.to(block)) * self.factor.to(block)
         if self.bounded:
             block = block.clamp(0, 1)
-        elif self.kind == "standard":
-            block = block.clamp(-_STANDARD_LIMIT, _STANDARD_LIMIT)
+        else:
+            limit = _STANDARD_LIMIT if self.kind == "standard" else _LARGEST
+            block = block.clamp(-limit, limit)
         return block.float()
 
     def to(self, device: torch.device) -> Scaler:
@@ -175,14 +182,32 @@ def fit_scaler(statistics: Statistics, scale: str) -> Scaler:
     low, high = statistics.minimum, statistics.maximum
     offset, factor = torch.zeros_like(low), torch.ones_like(low)
     bounded = True
+    if not bool(torch.isfinite(statistics.variance).all()):
+        raise ValueError(
+            "X has values so large that their squares overflow: divide X by a constant."
+        )
     if kind == "none":
         bounded = statistics.low >= 0 and statistics.high <= 1
+        if not bounded:
+            # Centred before the cast to float32: no distance notices, and a column
+            # like 1e9 + {0, 1} keeps its digits.
+            offset = statistics.mean
+            if max(-statistics.low, statistics.high) > _LARGEST:
+                raise ValueError(
+                    "X has values beyond 1e18, too large for scale='none': use "
+                    "scale='standard'."
+                )
     elif kind == "l2":
         bounded = statistics.low >= 0
     elif kind == "range":
         offset = low.min().expand_as(low).clone()
         factor = _inverse((high.max() - low.min()).expand_as(low))
     elif kind == "log":
+        if statistics.low < 0:
+            raise ValueError(
+                "scale='log' is for counts, but X has negative values: use "
+                "scale='standard'."
+            )
         factor = _inverse(high.max().log1p().expand_as(low))
     elif kind == "minmax":
         offset, factor = low, _inverse(high - low)
@@ -213,6 +238,5 @@ class ScaledRows:
 
     def blocks(self) -> Iterator[torch.Tensor]:
         """All rows in their order, a block at a time."""
-        for start in range(0, self.n_rows, BLOCK_ROWS):
-            block = self._rows.block(start, min(start + BLOCK_ROWS, self.n_rows))
+        for block in _blocks(self._rows):
             yield self._scaler(block.to(self._target))

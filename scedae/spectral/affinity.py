@@ -41,7 +41,7 @@ class Neighbors:
 def nearest_landmarks(
     rows: torch.Tensor, landmarks: torch.Tensor, n_neighbors: int
 ) -> Neighbors:
-    """N(i) of Eq. 5, for a block of encoded rows."""
+    """N(i) of Eq. 4, for a block of encoded rows."""
     columns = nearest(rows, landmarks, n_neighbors)
     return Neighbors(columns, squared_distances(rows, landmarks, columns))
 
@@ -55,9 +55,9 @@ def mean_distance(neighbors: Neighbors) -> float:
 def landmark_affinity(
     neighbors: Neighbors, bandwidth: float, n_landmarks: int
 ) -> Affinity:
-    """Eq. 5: the Gaussian kernel exp(-d² / 2σ²) over its sum on the r nearest."""
+    """Eq. 4: the Gaussian kernel exp(-d² / 2σ²) over its sum on the r nearest."""
     scale = 2 * bandwidth**2 if bandwidth > 0 else 1.0
-    # A softmax is Eq. 5 written so that far rows cannot underflow to 0 / 0.
+    # A softmax is Eq. 4 written so that far rows cannot underflow to 0 / 0.
     weights = torch.softmax(-neighbors.squared / scale, dim=1)
     return Affinity(neighbors.columns, weights, n_landmarks)
 
@@ -70,7 +70,7 @@ def inverse_root(column_sums: torch.Tensor) -> torch.Tensor:
 def fuse(
     affinities: Sequence[Affinity], column_scales: Sequence[torch.Tensor]
 ) -> sp.csr_matrix:
-    """Z̄ = [Ẑ_1 | … | Ẑ_m] / √m with Ẑ = Z Σ^(-1/2) (Eq. 9), of shape (n, Σp)."""
+    """Z̄ = [Ẑ_1 | … | Ẑ_m] / √m with Ẑ = Z Σ^(-1/2) (Eq. 8), of shape (n, Σp)."""
     offsets = np.cumsum([0, *(a.n_landmarks for a in affinities)])
     columns = [
         (a.columns + int(offset)).int()

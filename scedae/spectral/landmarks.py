@@ -15,11 +15,15 @@ LANDMARK_METHODS = ("kmeans", "random")
 # changes nothing that can be measured (and LSC's own code stops there too).
 _LLOYD_ROUNDS = 5
 
+# Numbers looked at to find distinct rows to start from: 64 MB in float32.
+_NUMBERS_TRIED = 1 << 24
+
 
 class Encoding(Protocol):
     """The rows of one member, as codes or as they are, in blocks."""
 
     n_rows: int
+    n_columns: int
     device: torch.device
 
     def take(self, index: torch.Tensor) -> torch.Tensor: ...
@@ -36,7 +40,10 @@ def choose_landmarks(
     Fewer than asked for, where the rows repeat themselves.
     """
     order = torch.randperm(encoding.n_rows, generator=generator)
-    candidates = encoding.take(order[: 4 * n_landmarks].to(encoding.device))
+    n_tried = max(
+        n_landmarks, min(4 * n_landmarks, _NUMBERS_TRIED // encoding.n_columns)
+    )
+    candidates = encoding.take(order[:n_tried].to(encoding.device))
     start = _distinct(candidates)[:n_landmarks]
     if method == "random":
         return start

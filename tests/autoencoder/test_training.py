@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -69,22 +70,33 @@ def test_snapshots_are_those_of_a_shorter_training(images):
     assert not torch.equal(long.encoders[3].layers[0][0], long.encoders[7].layers[0][0])
 
 
+def test_a_run_kept_on_the_way_has_a_constant_rate(images):
+    run = TrainingRun((12, 8), 0, (3, 7))
+    results = [
+        train_runs(source_of(images), [run], options(schedule), CPU)[0]
+        for schedule in ("one-cycle", "constant")
+    ]
+    assert same(*results, 7)
+
+
 def test_other_seeds_give_other_weights(images):
     runs = [TrainingRun((12, 8), seed, (2,)) for seed in (0, 1)]
     first, second = train_runs(source_of(images), runs, options(), CPU)
     assert not same(first, second, 2)
 
 
+@pytest.mark.parametrize("batch_size", [32, 1500])
 @pytest.mark.parametrize("hidden", [(12, 8, 10), (600, 40, 10)])
-def test_the_number_of_threads_changes_nothing(images, hidden):
+def test_the_number_of_threads_changes_nothing(images, hidden, batch_size):
     run = TrainingRun(hidden, 0, (3,))
-    wide = np.tile(images, (1, 40))
+    wide = np.tile(images, (batch_size // 100 + 1, 40))
+    chosen = replace(options(), batch_size=batch_size)
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        (one,) = train_runs(source_of(wide), [run], options(), CPU)
+        (one,) = train_runs(source_of(wide), [run], chosen, CPU)
         torch.set_num_threads(2)
-        (two,) = train_runs(source_of(wide), [run], options(), CPU)
+        (two,) = train_runs(source_of(wide), [run], chosen, CPU)
     finally:
         torch.set_num_threads(before)
     assert same(one, two, 3)
@@ -100,7 +112,7 @@ def test_global_generators_are_left_alone(images):
 
 
 def test_one_cycle_rises_then_falls_to_zero():
-    rates = learning_rates(options(), 100)
+    rates = learning_rates(2e-3, "one-cycle", 100)
     assert int(rates.argmax()) in (24, 25)
     assert float(rates.max()) == pytest.approx(2e-3)
     assert (rates[:25].diff() > 0).all()
@@ -109,7 +121,7 @@ def test_one_cycle_rises_then_falls_to_zero():
 
 
 def test_a_constant_rate_is_constant():
-    assert learning_rates(options("constant"), 5).unique().tolist() == [
+    assert learning_rates(2e-3, "constant", 5).unique().tolist() == [
         pytest.approx(2e-3)
     ]
 

@@ -157,15 +157,26 @@ def test_openml_data_take_the_form_of_the_file(tiny, monkeypatch):
 
     X = np.arange(40.0).reshape(20, 2)
     y = np.array([str(1 + i % 10) for i in range(20)])
-    entry = Entry("tiny", (20, 2), 3, "", 123)
+    expected = X.astype(np.uint8), np.arange(20) % 10
+    entry = Entry("tiny", (20, 2), 3, content_checksum(*expected), 123)
     monkeypatch.setitem(REGISTRY, "tiny", entry)
     monkeypatch.setattr(
         "sklearn.datasets.fetch_openml", lambda **kw: SimpleNamespace(data=X, target=y)
     )
-    found_X, found_y = _fetch.load("tiny")
+    found_X, found_y = _fetch.load("tiny", "train")
     assert found_X.dtype == np.uint8
-    assert (found_X == X).all()
-    assert (found_y == np.arange(20) % 10).all()
+    assert (found_X == expected[0][:3]).all()
+    assert (found_y == expected[1][:3]).all()
+    kept = tiny[0] / "cache" / "scedae" / "tiny.npz"
+    assert (np.load(kept)["X"] == expected[0]).all()
+
+    kept.unlink()
+    monkeypatch.setitem(REGISTRY, "tiny", Entry("tiny", (20, 2), 3, "other", 123))
+    with pytest.warns(UserWarning, match="differs from the reference"):
+        assert (_fetch.load("tiny")[0] == X).all()
+    assert not kept.exists()
+    with pytest.raises(ChecksumError, match="cannot be told"):
+        _fetch.load("tiny", "train")
     wrong = Entry("tiny", (21, 2), 3, "", 123)
     monkeypatch.setitem(REGISTRY, "tiny", wrong)
     with pytest.raises(ChecksumError, match="has shape"):
