@@ -10,7 +10,8 @@ READY := $(VENV)/.ready
 .PHONY: demo test test-slow lint format wheel clean
 
 demo: $(READY)
-	$(BIN)/python examples/digits.py
+	mkdir -p out
+	$(BIN)/python examples/digits.py out/digits.png
 
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not gpu"

@@ -1,7 +1,8 @@
 """Cluster 1,797 handwritten digits without their labels, and look at the result.
 
 Run by ``make demo``. The labels are used afterwards, to score; k-means on the same
-rows stands beside it. A picture of the embedding is saved as ``digits.png``.
+rows stands beside it. A picture of the embedding is saved as ``digits.png``, or under
+the name given.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def draw(model: SCEDAE, images, path: Path) -> None:
     for cluster, row in enumerate(distance.argmin(0)):
         middle = place[model.labels_ == cluster].mean(0)
         box = matplotlib.offsetbox.OffsetImage(
-            images[row].reshape(8, 8), zoom=4, cmap="gray_r"
+            images[row].reshape(8, 8), zoom=3, cmap="gray_r"
         )
         axes.add_artist(
             matplotlib.offsetbox.AnnotationBbox(

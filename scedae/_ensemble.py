@@ -29,6 +29,9 @@ from scedae.rows import ScaledRows, TensorRows
 # Share of the progress bar that training takes; the verbs after it have the rest.
 TRAINING_SHARE = 0.9
 
+# What was trained, by MemberSpec.training.
+Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
+
 
 @dataclass(frozen=True)
 class MemberReport:
@@ -99,11 +102,6 @@ def encode_members(
     return EncodedEnsemble(_leave_out_collapsed(members, reports), reports)
 
 
-def training_key(spec: MemberSpec) -> tuple[tuple[int, ...], int]:
-    """Members with the same key are parts of one training."""
-    return spec.hidden_layers, spec.initialization
-
-
 def _train(
     source: ScaledRows,
     specs: Sequence[MemberSpec],
@@ -111,15 +109,14 @@ def _train(
     seed: int,
     device: torch.device,
     progress: Progress,
-) -> dict[tuple[tuple[int, ...], int], TrainedRun]:
+) -> Trained:
     """One training for all members that share it, kept at each member's epoch."""
-    progress.plan(1.0)
     if options is None:
         return {}
     snapshots: dict[tuple[tuple[int, ...], int], set[int]] = {}
     for spec in specs:
         if spec.hidden_layers:
-            snapshots.setdefault(training_key(spec), set()).add(spec.epochs)
+            snapshots.setdefault(spec.training, set()).add(spec.epochs)
     runs = [
         TrainingRun(
             hidden, child_seed(seed, "member", *hidden, start), tuple(sorted(epochs))
@@ -143,43 +140,43 @@ def _train(
 def _encode(
     source: ScaledRows,
     specs: Sequence[MemberSpec],
-    trained: dict[tuple[tuple[int, ...], int], TrainedRun],
+    trained: Trained,
 ) -> list[EncodedMember]:
     """Codes of every member, in one pass over the rows.
 
     Members that share an encoder share its codes too.
     """
     encoders = {
-        (*training_key(spec), spec.epochs): trained[training_key(spec)].encoders[
-            spec.epochs
-        ]
+        spec.snapshot: trained[spec.training].encoders[spec.epochs]
         for spec in specs
         if spec.hidden_layers
     }
-    parts: dict[tuple[object, ...], list[torch.Tensor]] = {key: [] for key in encoders}
+    parts: dict[object, list[torch.Tensor]] = {key: [] for key in encoders}
     if encoders:
         for block in source.blocks():
             for key, encoder in encoders.items():
                 parts[key].append(encode(encoder, block))
     codes = {key: CodeRows(torch.cat(part)) for key, part in parts.items()}
-    encoded = []
-    for number, spec in enumerate(specs):
-        key = (*training_key(spec), spec.epochs)
-        encoded.append(
-            EncodedMember(spec, number, encoders.get(key), codes.get(key, source))
+    return [
+        EncodedMember(
+            spec,
+            number,
+            encoders.get(spec.snapshot),
+            codes.get(spec.snapshot, source),
         )
-    return encoded
+        for number, spec in enumerate(specs)
+    ]
 
 
 def _report(
     member: EncodedMember,
-    trained: dict[tuple[tuple[int, ...], int], TrainedRun],
+    trained: Trained,
     *,
     rows_are_equal: bool,
 ) -> MemberReport:
     if not isinstance(member.encoding, CodeRows):
         return MemberReport(member.spec, (), collapsed=False)
-    history = trained[training_key(member.spec)].history[: member.spec.epochs]
+    history = trained[member.spec.training].history[: member.spec.epochs]
     codes = member.encoding.codes
     collapsed = is_collapsed(codes)
     if rows_are_equal:
@@ -192,7 +189,7 @@ def _leave_out_collapsed(
 ) -> list[EncodedMember]:
     """The members that can be used; a poor one would poison the mean (Eq. 6)."""
     alive = [m for m, r in zip(encoded, reports, strict=True) if not r.collapsed]
-    lost = [str(m.number + 1) for m in encoded if m not in alive]
+    lost = [str(i) for i, report in enumerate(reports, 1) if report.collapsed]
     remedy = (
         "try a smaller learning_rate, other hidden_layers, or another scale "
         "(scale='standard' suits columns of different units)"

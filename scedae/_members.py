@@ -38,6 +38,16 @@ class MemberSpec:
     n_landmarks: int
     initialization: int = 0
 
+    @property
+    def training(self) -> tuple[tuple[int, ...], int]:
+        """Members that agree in this are parts of one training."""
+        return self.hidden_layers, self.initialization
+
+    @property
+    def snapshot(self) -> tuple[tuple[int, ...], int, int]:
+        """Members that agree in this have one encoder, and so one encoding."""
+        return self.hidden_layers, self.initialization, self.epochs
+
     def __post_init__(self) -> None:
         if not isinstance(self.hidden_layers, Iterable) or isinstance(
             self.hidden_layers, str

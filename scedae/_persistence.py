@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from scedae._archive import Archive
-from scedae._ensemble import MemberReport, training_key
+from scedae._ensemble import MemberReport
 from scedae._members import MemberSpec
 from scedae._pipeline import FittedMember, FittedPipeline
 from scedae.autoencoder import Encoder
@@ -55,13 +55,12 @@ def unpack_encoder(
 def pack_pipeline(pipeline: FittedPipeline) -> Packed:
     scaler_info, tensors = pack_scaler(pipeline.scaler)
     # Members on different landmarks may share an encoder: it is written once.
-    encoders: dict[tuple[object, ...], int] = {}
+    encoders: dict[object, int] = {}
     members = []
     for i, member in enumerate(pipeline.members):
         number = None
         if member.encoder is not None:
-            key = (*training_key(member.spec), member.spec.epochs)
-            number = encoders.setdefault(key, len(encoders))
+            number = encoders.setdefault(member.spec.snapshot, len(encoders))
             tensors |= pack_encoder(member.encoder, f"encoder.{number}")
         tensors[f"member.{i}.landmarks"] = member.landmarks
         tensors[f"member.{i}.column_scale"] = member.column_scale

@@ -14,7 +14,7 @@ _REDRAW_SECONDS = 0.1
 
 
 class Progress:
-    """Counts work in units the caller chooses, and shows it when ``verbose``.
+    """Adds up shares of the whole work, and shows them when ``verbose``.
 
     On a terminal the line is redrawn in place on standard error. In a log file each
     tenth of the work is one line. Stages go to the logger ``scedae`` in any case.
@@ -27,7 +27,6 @@ class Progress:
         self._drawn = 0.0
         self._tenths = 0
         self._done = 0.0
-        self._total = 1.0
         self._stage = ""
 
     def __enter__(self) -> Progress:
@@ -40,14 +39,10 @@ class Progress:
         trace: TracebackType | None,
     ) -> None:
         if kind is None and self._verbose:
-            self._done, self._total = 1.0, 1.0
+            self._done = 1.0
             self._show(f"done in {self._elapsed():.1f} s")
         if self._live:
             sys.stderr.write("\n")
-
-    def plan(self, total: float) -> None:
-        """How much work the whole fit is."""
-        self._total = max(total, 1e-9)
 
     def stage(self, name: str) -> None:
         """A new verb begins."""
@@ -55,11 +50,11 @@ class Progress:
         self._stage = name
         self.advance(0, "")
 
-    def advance(self, work: float, detail: str) -> None:
-        """``work`` more is done."""
-        self._done += work
+    def advance(self, share: float, detail: str) -> None:
+        """``share`` more of the whole work is done."""
+        self._done += share
         now = time.perf_counter()
-        tenths = int(10 * min(self._done / self._total, 1))
+        tenths = int(10 * min(self._done, 1))
         if self._live and now - self._drawn >= _REDRAW_SECONDS:
             self._drawn = now
             self._show(detail)
@@ -71,7 +66,7 @@ class Progress:
         return time.perf_counter() - self._started
 
     def _show(self, detail: str) -> None:
-        share = min(self._done / self._total, 1.0)
+        share = min(self._done, 1.0)
         full = round(share * _BAR_WIDTH)
         bar = "█" * full + "░" * (_BAR_WIDTH - full)
         left = ""
