@@ -53,7 +53,7 @@ def test_arrows(room):
     assert seen <= MAY_IMPORT[room]
 
 
-def test_every_file_is_typed_and_documented():
+def test_every_file_says_what_it_is():
     for path in PACKAGE.rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: no docstring"
 
@@ -76,7 +76,6 @@ def test_importing_starts_nothing():
     code = (
         "import scedae, torch, threading;"
         "assert not torch.cuda.is_initialized();"
-        "assert threading.active_count() == 1;"
-        "assert torch.initial_seed() == torch.default_generator.initial_seed()"
+        "assert threading.active_count() == 1"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -71,6 +71,7 @@ device, random_state, verbose
 
     def _fit(self, context: FitContext) -> None:
         scaler = self._scaler(context)
+        # The least a spec allows: this member is never anchored.
         member = MemberSpec(
             self._resolved_layers(context), self._resolved_epochs(context), 2
         )
