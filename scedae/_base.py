@@ -152,7 +152,8 @@ of shape (n_samples, n_features)
         """
         blocks = self._coordinate_blocks(X)
         centers = self._model().centers
-        return np.concatenate([nearest(b, centers)[:, 0].numpy() for b in blocks])
+        labels = [nearest(block, centers.to(block.device))[:, 0] for block in blocks]
+        return np.concatenate([part.cpu().numpy() for part in labels])
 
     def transform(self, X: Any) -> np.ndarray:
         """Coordinates of each row in the embedding.
@@ -166,7 +167,7 @@ of shape (n_samples, n_features)
         -------
         embedding : ndarray of shape (n_samples, n_components)
         """
-        return np.concatenate([b.numpy() for b in self._coordinate_blocks(X)])
+        return np.concatenate([b.cpu().numpy() for b in self._coordinate_blocks(X)])
 
     def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
         """Cluster the rows of X and return their coordinates."""
@@ -178,9 +179,9 @@ of shape (n_samples, n_features)
         Made for model selection without labels, among settings of equal embedding
         width. With labels, pass ``scoring`` to the search instead.
         """
-        centers = self._model().centers
         total, count = 0.0, 0
         for block in self._coordinate_blocks(X):
+            centers = self._model().centers.to(block.device)
             offsets = block - centers[nearest(block, centers)[:, 0]]
             total += float(offsets.square().sum())
             count += len(block)

@@ -53,3 +53,15 @@ def resolve_landmarks(n_landmarks: str | int, n_rows: int) -> int:
     if not isinstance(n_landmarks, str):
         return int(n_landmarks)
     return min(max(n_rows // 4, 100), 1000, n_rows)
+
+
+def resolve_precision(precision: str, device_type: str) -> str:
+    """``"auto"``: TF32 on a GPU, float32 on a CPU."""
+    if precision == "auto":
+        return "tf32" if device_type == "cuda" else "float32"
+    if device_type != "cuda" and precision != "float32":
+        raise ValueError(
+            f"precision={precision!r} needs a GPU, but this fit runs on the "
+            f"{device_type}: use precision='auto'."
+        )
+    return precision

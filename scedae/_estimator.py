@@ -59,6 +59,11 @@ or list of MemberSpec, default="structure"
         One cycle rises over the first quarter of the steps and falls to zero along a
         cosine. Members that are snapshots of one training (the ``"epochs"`` ensemble)
         always have a constant rate: half a cycle is not a training.
+    precision : {"auto", "float32", "tf32", "bfloat16"}, default="auto"
+        Precision of the products while training; weights, moments and losses are
+        float32 in any case. ``"auto"`` takes TF32 on a GPU and float32 on a CPU,
+        which knows no other. bfloat16 is the fastest; docs/results.md says what each
+        costs in quality.
     scale : {"auto", "none", "range", "log", "minmax", "l2", "standard"}, \
 default="auto"
         How columns are brought into a range the networks can learn; see
@@ -140,6 +145,7 @@ default="auto"
         batch_size: int = 256,
         learning_rate: float = 2e-3,
         schedule: str = "one-cycle",
+        precision: str = "auto",
         scale: str = "auto",
         n_landmarks: str | int = "auto",
         n_neighbors: int = 3,
@@ -157,6 +163,7 @@ default="auto"
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.schedule = schedule
+        self.precision = precision
         self.scale = scale
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 
 from scedae import spectral
@@ -62,7 +61,7 @@ class FittedPipeline:
     basis: spectral.Basis  # (Σp, q)
     centers: torch.Tensor  # (k, q) float64
 
-    def affinity(self, rows: torch.Tensor) -> sp.csr_matrix:
+    def affinity(self, rows: torch.Tensor) -> spectral.Affinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
         affinities = []
         for member in self.members:
@@ -78,17 +77,25 @@ class FittedPipeline:
 
     def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
         """Embedding of scaled rows, of shape (n, q)."""
-        matrix = spectral.embedding_matrix(
-            self.basis, self.embedding, len(self.centers)
+        return spectral.embed(self.affinity(rows), self._projection.to(rows.device))
+
+    @cached_property
+    def _projection(self) -> torch.Tensor:
+        """What takes a row of Z̄ to its coordinates, of shape (Σp, q)."""
+        return torch.from_numpy(
+            spectral.embedding_matrix(self.basis, self.embedding, len(self.centers))
         )
-        return torch.from_numpy(spectral.embed(self.affinity(rows), matrix))
 
     def _r(self, member: FittedMember) -> int:
         return min(self.n_neighbors, len(member.landmarks))
 
     def to(self, device: torch.device) -> FittedPipeline:
-        members = tuple(member.to(device) for member in self.members)
-        return replace(self, scaler=self.scaler.to(device), members=members)
+        return replace(
+            self,
+            scaler=self.scaler.to(device),
+            members=tuple(member.to(device) for member in self.members),
+            centers=self.centers.to(device),
+        )
 
 
 @dataclass(frozen=True)
@@ -145,17 +152,16 @@ def fit_pipeline(
         spectral.n_vectors(embedding, n_clusters),
     )
     matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
-    coordinates = spectral.embed(fused, matrix)
+    points = spectral.embed(fused, torch.from_numpy(matrix).to(device))
 
     progress.stage("assign")
-    points = torch.from_numpy(coordinates)
     centers = spectral.kmeans(points, n_clusters, generator(seed, "assign")).centers
-    labels = spectral.nearest(points, centers)[:, 0].numpy()
+    labels = spectral.nearest(points, centers)[:, 0].cpu().numpy()
 
     pipeline = FittedPipeline(
         scaler, tuple(members), n_neighbors, embedding, basis, centers
     )
-    return PipelineFit(pipeline, coordinates, labels, encoded.reports)
+    return PipelineFit(pipeline, points.cpu().numpy(), labels, encoded.reports)
 
 
 def _anchor(

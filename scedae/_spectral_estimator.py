@@ -61,7 +61,7 @@ class SpectralClusterer(BaseClusterer):
         self.pipeline_ = pipeline.to(torch.device("cpu"))
         # Copies: a user who changes them must not change the model.
         self.singular_values_ = pipeline.basis.singular_values.copy()
-        self.cluster_centers_ = pipeline.centers.numpy().copy()
+        self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
 
     def _pack(self) -> Packed:
         info, tensors = pack_pipeline(self.pipeline_)

@@ -12,8 +12,9 @@ from scedae._defaults import (
     resolve_batch_size,
     resolve_epochs,
     resolve_hidden_layers,
+    resolve_precision,
 )
-from scedae.autoencoder import SCHEDULES, TrainingOptions
+from scedae.autoencoder import PRECISIONS, SCHEDULES, TrainingOptions
 from scedae.rows import SCALES, Scaler, fit_scaler
 
 AUTOENCODER_CONSTRAINTS: dict[str, list[Any]] = {
@@ -24,6 +25,7 @@ AUTOENCODER_CONSTRAINTS: dict[str, list[Any]] = {
     "batch_size": [Interval(Integral, 1, None, closed="left")],
     "learning_rate": [Interval(Real, 0, None, closed="neither")],
     "schedule": [StrOptions(set(SCHEDULES))],
+    "precision": [StrOptions({"auto", *PRECISIONS})],
     "scale": [StrOptions(set(SCALES))],
 }
 
@@ -37,6 +39,7 @@ class AutoencoderParameters(BaseClusterer):
     batch_size: int
     learning_rate: float
     schedule: str
+    precision: str
     scale: str
 
     def _resolved_layers(self, context: FitContext) -> tuple[int, ...]:
@@ -70,4 +73,5 @@ class AutoencoderParameters(BaseClusterer):
             learning_rate=self.learning_rate,
             schedule=self.schedule,
             bounded=scaler.bounded,
+            precision=resolve_precision(self.precision, context.device.type),
         )

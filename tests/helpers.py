@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import torch
 
 from scedae import SCEDAE, LandmarkSpectralClustering
 from scedae.baselines import AutoencoderKMeans, AutoencoderLSC
+from scedae.spectral import Affinity
 
 # Settings that train in a fraction of a second.
 QUICK = {"hidden_layers": (12, 8, 10), "epochs": 20, "encoding_dim": 3}
@@ -39,3 +41,11 @@ def dense_fused(affinities):
     """Eq. 8, dense: columns over the root of their sums, side by side over √m."""
     scaled = [Z / np.sqrt(np.where(Z.sum(0) > 0, Z.sum(0), np.inf)) for Z in affinities]
     return np.hstack(scaled) / np.sqrt(len(affinities))
+
+
+def as_affinity(Z):
+    """A dense matrix as an Affinity; zeros fill rows with fewer entries."""
+    n_entries = int((Z != 0).sum(1).max())
+    columns = np.sort(np.argsort(-np.abs(Z), axis=1)[:, :n_entries], axis=1)
+    weights = np.take_along_axis(Z, columns, axis=1)
+    return Affinity(torch.from_numpy(columns), torch.from_numpy(weights), Z.shape[1])

@@ -1,9 +1,10 @@
 """Autoencoders: networks, their training, and encoding. Knows nothing of clusters."""
 
+from scedae.autoencoder.adam import SCHEDULES
 from scedae.autoencoder.encoding import encode, is_collapsed
 from scedae.autoencoder.network import Encoder, layer_widths
 from scedae.autoencoder.training import (
-    SCHEDULES,
+    PRECISIONS,
     EpochHook,
     TrainedRun,
     TrainingOptions,
@@ -12,6 +13,7 @@ from scedae.autoencoder.training import (
 )
 
 __all__ = [
+    "PRECISIONS",
     "SCHEDULES",
     "Encoder",
     "EpochHook",

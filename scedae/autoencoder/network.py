@@ -25,6 +25,11 @@ def layer_widths(
     return (n_columns, *hidden, encoding_dim, *reversed(hidden), n_columns)
 
 
+def is_linear(layer: int, n_layers: int) -> bool:
+    """The encoding layer and the output have no ReLU."""
+    return layer in (n_layers // 2 - 1, n_layers - 1)
+
+
 # Terms a product on the CPU may sum in one go. Longer sums are split among threads by
 # the library's own rules, and the result then depends on how many threads there are
 # and on how many members are in the stack. Up to here it does not.
@@ -134,16 +139,12 @@ class AutoencoderStack:
         ]
         return list(zip(parts[::2], parts[1::2], strict=True))
 
-    def _is_linear(self, layer: int) -> bool:
-        """The encoding layer and the output have no ReLU."""
-        return layer == self.n_layers // 2 - 1 or layer == self.n_layers - 1
-
     def forward(self, batch: torch.Tensor) -> list[torch.Tensor]:
         """Activations of every layer, the (m, batch, d) input first."""
         activations = [batch]
         for i, (weight, bias) in enumerate(self.layers):
             out = product(activations[-1], weight).add_(bias)
-            activations.append(out if self._is_linear(i) else out.relu_())
+            activations.append(out if is_linear(i, self.n_layers) else out.relu_())
         return activations
 
     def reconstruction_loss(
@@ -172,7 +173,7 @@ class AutoencoderStack:
             torch.sum(delta, 1, keepdim=True, out=bias_gradient)
             if i > 0:
                 delta = product(delta, self.layers[i][0].transpose(1, 2))
-                if not self._is_linear(i - 1):
+                if not is_linear(i - 1, self.n_layers):
                     # ReLU's own kernel: masked_fill_ is several times slower on a CPU.
                     delta = torch.ops.aten.threshold_backward(delta, below, 0)
 

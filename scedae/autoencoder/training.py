@@ -1,35 +1,32 @@
-"""Train autoencoders: one step, one epoch, one loop, for a whole stack at a time."""
+"""Train the autoencoders of an ensemble together: what shares a step, and where."""
 
 from __future__ import annotations
 
-import math
+import importlib.util
+import shutil
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 
-from scedae.autoencoder.network import AutoencoderStack, Encoder, layer_widths
+from scedae.autoencoder.adam import learning_rates
+from scedae.autoencoder.batches import Batches, RowSource
+from scedae.autoencoder.network import Encoder, layer_widths
+from scedae.autoencoder.stack_training import StackTraining
+from scedae.autoencoder.stepping import Training, replay, walk
 
-SCHEDULES = ("one-cycle", "constant")
+PRECISIONS = ("float32", "tf32", "bfloat16")
 
 # Networks up to this width are limited by the hand-over between operations, not by
 # arithmetic: they gain from being padded into one stack even on a CPU.
 _SMALL_WIDTH = 256
 
-# Steps in one CUDA graph: enough to hide what a launch costs the host.
-_STEPS_PER_GRAPH = 16
-
-
-class RowSource(Protocol):
-    """Rows ready for the network; ``take`` wants its index on ``device``."""
-
-    n_rows: int
-    n_columns: int
-    device: torch.device
-
-    def take(self, index: torch.Tensor) -> torch.Tensor: ...
+# t threads take the steps of one network t to the power of this times as fast; two
+# were measured (docs/design.md).
+_GAIN_OF_THREADS = 0.75
 
 
 @dataclass(frozen=True)
@@ -62,6 +59,7 @@ class TrainingOptions:
     learning_rate: float
     schedule: str
     bounded: bool
+    precision: str = "float32"
 
 
 @dataclass(frozen=True)
@@ -76,179 +74,6 @@ class TrainedRun:
 EpochHook = Callable[[Sequence[int], int, list[float]], None]
 
 
-def learning_rates(rate: float, schedule: str, n_steps: int) -> torch.Tensor:
-    """The rate of every step.
-
-    One cycle rises linearly over the first quarter and falls to zero along a cosine:
-    it reaches the same codes in a fraction of the steps of a constant rate.
-    """
-    if schedule == "constant":
-        return torch.full((n_steps,), rate)
-    step = torch.arange(n_steps, dtype=torch.float64)
-    rise = max(n_steps // 4, 1)
-    fall = (1 + torch.cos(math.pi * (step - rise) / max(n_steps - rise, 1))) / 2
-    shape = torch.where(step < rise, (step + 1) / rise, fall)
-    return (rate * shape).float()
-
-
-class StackTraining:
-    """The training of one stack of runs: its weights, its optimizer, its row orders.
-
-    Position and learning rate are read from tensors, not from Python numbers, so that
-    a recorded step means the next step each time it is replayed.
-    """
-
-    def __init__(
-        self,
-        source: RowSource,
-        runs: Sequence[TrainingRun],
-        options: TrainingOptions,
-        device: torch.device,
-    ) -> None:
-        self._source = source
-        self._device = device
-        # Weights and row orders are drawn on the CPU, from the run's own generator.
-        self._generators = [torch.Generator().manual_seed(run.seed) for run in runs]
-        *widths, padded = [
-            layer_widths(source.n_columns, hidden, options.encoding_dim)
-            for hidden in (*(run.hidden_layers for run in runs), padding(runs[0]))
-        ]
-        self.stack = AutoencoderStack(
-            widths, padded, self._generators, device, bounded=options.bounded
-        )
-        self._batch_size = min(options.batch_size, source.n_rows)
-        self.steps_per_epoch = source.n_rows // self._batch_size
-        n_steps = self.steps_per_epoch * runs[0].epochs
-        constant = runs[0].is_kept_on_the_way
-        schedule = "constant" if constant else options.schedule
-        rates = learning_rates(options.learning_rate, schedule, n_steps)
-        self._rates = rates.to(device)
-        self._rate = torch.zeros((), device=device)
-        self._loss = torch.zeros(len(runs), device=device)
-        self._n_done = torch.zeros(1, dtype=torch.long, device=device)
-        self._position = torch.zeros(1, dtype=torch.long, device=source.device)
-        self._orders = self._draw_orders()
-
-        parameter = torch.nn.Parameter(self.stack.flat)
-        parameter.grad = self.stack.flat_gradient
-        self._optimizer = torch.optim.Adam(
-            [parameter], lr=self._rate, fused=True, capturable=device.type == "cuda"
-        )
-
-    def _draw_orders(self) -> torch.Tensor:
-        """Row numbers of an epoch's batches, of shape (steps, members * batch).
-
-        Each member has its own order. A last batch that would be short is left out:
-        another order leaves out other rows in the next epoch.
-        """
-        n_used = self.steps_per_epoch * self._batch_size
-        orders = [
-            torch.randperm(self._source.n_rows, generator=generator)[:n_used]
-            for generator in self._generators
-        ]
-        batches = torch.stack(orders).view(len(orders), self.steps_per_epoch, -1)
-        return batches.transpose(0, 1).flatten(1).to(self._source.device)
-
-    def begin_epoch(self) -> None:
-        self._orders.copy_(self._draw_orders())
-        self._position.zero_()
-        self._loss.zero_()
-
-    def step(self) -> None:
-        """Fetch, forward, backward, update; nothing here waits for a GPU."""
-        stack = self.stack
-        index = self._orders.index_select(0, self._position)[0]
-        batch = self._source.take(index).to(self._device)
-        batch = batch.view(stack.n_members, self._batch_size, -1)
-        activations = stack.forward(batch)
-        loss, delta = stack.reconstruction_loss(activations[-1], batch)
-        stack.backward(activations, delta)
-        self._rate.copy_(self._rates.index_select(0, self._n_done)[0])
-        self._optimizer.step()
-        self._loss += loss
-        self._position += 1
-        self._n_done += 1
-
-    def mean_losses(self) -> list[float]:
-        """Mean loss of each member in this epoch; waits for a GPU."""
-        return (self._loss / self.steps_per_epoch).tolist()
-
-    def can_be_recorded(self) -> bool:
-        """Whether the rows lie on the GPU too, so that a step never leaves it."""
-        return self._device.type == "cuda" and self._source.device == self._device
-
-    @contextmanager
-    def rehearsal(self) -> Iterator[None]:
-        """Steps taken inside leave no trace in weights, moments or counters."""
-        before = self.stack.flat.clone()
-        yield
-        self.stack.flat.copy_(before)
-        for state in self._optimizer.state.values():
-            for value in state.values():
-                value.zero_()
-        self._loss.zero_()
-        self._position.zero_()
-        self._n_done.zero_()
-
-
-Advance = Callable[[int], None]
-
-
-def eager_steps(trainings: Sequence[StackTraining]) -> Advance:
-    """Take steps one by one, as Python comes to them."""
-
-    def advance(n_steps: int) -> None:
-        for _ in range(n_steps):
-            for training in trainings:
-                training.step()
-
-    return advance
-
-
-def recorded_steps(trainings: Sequence[StackTraining]) -> Advance:
-    """Record steps of all stacks as CUDA graphs, side by side, and replay them.
-
-    The networks are so small that launching their kernels one by one takes longer
-    than running them, and that one of them alone leaves most of the GPU idle: each
-    stack gets a stream of its own inside the graph.
-    """
-    streams = [torch.cuda.Stream() for _ in trainings]
-
-    def side_by_side(n_steps: int) -> None:
-        main = torch.cuda.current_stream()
-        for training, stream in zip(trainings, streams, strict=True):
-            stream.wait_stream(main)
-            with torch.cuda.stream(stream):
-                for _ in range(n_steps):
-                    training.step()
-        for stream in streams:
-            main.wait_stream(stream)
-
-    def record(n_steps: int) -> torch.cuda.CUDAGraph:
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            side_by_side(n_steps)
-        return graph
-
-    with ExitStack() as rehearsals:
-        for training in trainings:
-            rehearsals.enter_context(training.rehearsal())
-        warm_up = torch.cuda.Stream()
-        with torch.cuda.stream(warm_up):
-            side_by_side(1)
-        torch.cuda.synchronize()
-        many, one = record(_STEPS_PER_GRAPH), record(1)
-        torch.cuda.synchronize()
-
-    def advance(n_steps: int) -> None:
-        for _ in range(n_steps // _STEPS_PER_GRAPH):
-            many.replay()
-        for _ in range(n_steps % _STEPS_PER_GRAPH):
-            one.replay()
-
-    return advance
-
-
 def padding(run: TrainingRun) -> tuple[int, ...]:
     """Hidden widths a run is padded to: those of all orders of its own, if small.
 
@@ -260,48 +85,110 @@ def padding(run: TrainingRun) -> tuple[int, ...]:
     return (widest,) * len(run.hidden_layers)
 
 
-def plan_stacks(runs: Sequence[TrainingRun], device: torch.device) -> list[list[int]]:
-    """Which runs train as one stack, by number.
+def plan_groups(runs: Sequence[TrainingRun], device: torch.device) -> list[list[int]]:
+    """Which runs share their steps, by number.
 
-    Runs of one length, one padded structure and one schedule share a stack. Large
-    ones do so only on a GPU, and stay alone on a CPU, where a single one keeps every
-    core busy.
+    On a GPU all of one length, depth and schedule do. On a CPU only small ones of one
+    padded structure do, since one large network is enough to keep a core busy.
     """
-    stacks: dict[object, list[int]] = {}
+    groups: dict[object, list[int]] = {}
     for number, run in enumerate(runs):
-        small = max(run.hidden_layers) <= _SMALL_WIDTH
-        alone = None if small or device.type == "cuda" else number
-        key = (run.epochs, run.is_kept_on_the_way, padding(run), alone)
-        stacks.setdefault(key, []).append(number)
-    return list(stacks.values())
-
-
-def plan_groups(
-    stacks: Sequence[Sequence[int]],
-    runs: Sequence[TrainingRun],
-    device: torch.device,
-) -> list[list[Sequence[int]]]:
-    """Which stacks are under way together: all of one length on a GPU, else none."""
-    groups: dict[int, list[Sequence[int]]] = {}
-    for number, stack in enumerate(stacks):
-        together = runs[stack[0]].epochs if device.type == "cuda" else number
-        groups.setdefault(together, []).append(stack)
+        key: tuple[object, ...] = (run.epochs, run.is_kept_on_the_way)
+        if device.type == "cuda":
+            key += (len(run.hidden_layers),)
+        elif max(run.hidden_layers) <= _SMALL_WIDTH:
+            key += (padding(run),)
+        else:
+            key += (number,)
+        groups.setdefault(key, []).append(number)
     return list(groups.values())
 
 
+def plan_workers(n_groups: int, n_threads: int) -> tuple[int, int]:
+    """How many groups to train at a time on a CPU, and with how many threads each.
+
+    A core that trains its own network never waits for another: as many groups at a
+    time as threads, unless the last round would leave too many cores idle.
+    """
+
+    def time_taken(n_workers: int) -> float:
+        n_rounds = -(-n_groups // n_workers)
+        return n_rounds / (n_threads // n_workers) ** _GAIN_OF_THREADS
+
+    n_workers = min(range(1, min(n_groups, n_threads) + 1), key=time_taken)
+    return n_workers, n_threads // n_workers
+
+
+def has_triton() -> bool:
+    """Whether the fused kernels can be compiled: Triton, and the compiler it calls."""
+    compilers = ("cc", "gcc", "clang")
+    return (
+        importlib.util.find_spec("triton") is not None
+        and torch.version.cuda is not None
+        and torch.cuda.get_device_capability() >= (8, 0)
+        and any(shutil.which(compiler) for compiler in compilers)
+    )
+
+
 @contextmanager
-def tensor_cores(device: torch.device) -> Iterator[None]:
+def tensor_cores(precision: str) -> Iterator[None]:
     """TF32 products on a GPU for as long as this lasts; the setting is global."""
     before = torch.get_float32_matmul_precision()
-    if device.type == "cuda":
-        torch.set_float32_matmul_precision("high")
+    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
     try:
         yield
     finally:
         torch.set_float32_matmul_precision(before)
 
 
-@torch.no_grad()
+def _start(
+    source: RowSource,
+    runs: Sequence[TrainingRun],
+    options: TrainingOptions,
+    device: torch.device,
+) -> tuple[Training, Batches]:
+    """Weights and batches of runs that share their steps.
+
+    Both are drawn on the CPU, from each run's own generator.
+    """
+    generators = [torch.Generator().manual_seed(run.seed) for run in runs]
+    batches = Batches(source, generators, options.batch_size)
+    widths = [
+        layer_widths(source.n_columns, run.hidden_layers, options.encoding_dim)
+        for run in runs
+    ]
+    rates = learning_rates(
+        options.learning_rate,
+        "constant" if runs[0].is_kept_on_the_way else options.schedule,
+        batches.steps_per_epoch * runs[0].epochs,
+    )
+    if device.type == "cuda" and has_triton():
+        from scedae.autoencoder.fused_training import FusedTraining
+
+        return FusedTraining(
+            widths,
+            generators,
+            batches.batch_size,
+            rates,
+            device,
+            bounded=options.bounded,
+            precision=options.precision,
+        ), batches
+    if options.precision == "bfloat16":
+        raise ValueError(
+            "precision='bfloat16' needs a GPU with Triton and a C compiler: use "
+            "precision='auto'."
+        )
+    if device.type == "cuda":
+        padded = tuple(max(column) for column in zip(*widths, strict=True))
+    else:
+        hidden = padding(runs[0])
+        padded = layer_widths(source.n_columns, hidden, options.encoding_dim)
+    return StackTraining(
+        widths, padded, generators, rates, device, bounded=options.bounded
+    ), batches
+
+
 def train_runs(
     source: RowSource,
     runs: Sequence[TrainingRun],
@@ -311,36 +198,60 @@ def train_runs(
 ) -> list[TrainedRun]:
     """Train every run and return them in their order."""
     results = [TrainedRun({}, []) for _ in runs]
-    with tensor_cores(device):
-        for stacks in plan_groups(plan_stacks(runs, device), runs, device):
-            _train_group(source, stacks, runs, options, device, on_epoch, results)
+    stop, one_at_a_time = threading.Event(), threading.Lock()
+
+    @torch.no_grad()
+    def train(group: Sequence[int]) -> None:
+        members = [runs[number] for number in group]
+        training, batches = _start(source, members, options, device)
+        n_epochs = members[0].epochs
+        if device.type == "cuda":
+            epochs = replay(training, batches, n_epochs, device)
+        else:
+            epochs = walk(training, batches, n_epochs, stop)
+        for epoch in epochs:
+            losses = (training.take_losses() / batches.steps_per_epoch).tolist()
+            for member, number in enumerate(group):
+                results[number].history.append({"epoch": epoch, "loss": losses[member]})
+                if epoch in runs[number].snapshots:
+                    results[number].encoders[epoch] = training.encoder(member)
+            with one_at_a_time:
+                on_epoch(group, epoch, losses)
+
+    groups = plan_groups(runs, device)
+    if device.type == "cuda":
+        with torch.cuda.device(device), tensor_cores(options.precision):
+            for group in groups:
+                train(group)
+    else:
+        _side_by_side(train, groups, stop)
     return results
 
 
-def _train_group(
-    source: RowSource,
-    stacks: Sequence[Sequence[int]],
-    runs: Sequence[TrainingRun],
-    options: TrainingOptions,
-    device: torch.device,
-    on_epoch: EpochHook,
-    results: list[TrainedRun],
+def _side_by_side(
+    train: Callable[[Sequence[int]], None],
+    groups: Sequence[Sequence[int]],
+    stop: threading.Event,
 ) -> None:
-    """Train stacks of one length together, and fill in their results."""
-    trainings = [
-        StackTraining(source, [runs[i] for i in stack], options, device)
-        for stack in stacks
-    ]
-    record = all(training.can_be_recorded() for training in trainings)
-    advance = recorded_steps(trainings) if record else eager_steps(trainings)
-    for epoch in range(1, runs[stacks[0][0]].epochs + 1):
-        for training in trainings:
-            training.begin_epoch()
-        advance(trainings[0].steps_per_epoch)
-        for stack, training in zip(stacks, trainings, strict=True):
-            losses = training.mean_losses()
-            for member, number in enumerate(stack):
-                results[number].history.append({"epoch": epoch, "loss": losses[member]})
-                if epoch in runs[number].snapshots:
-                    results[number].encoders[epoch] = training.stack.encoder(member)
-            on_epoch(stack, epoch, losses)
+    """Train groups on a CPU, several at a time; an error or Ctrl-C ends them all."""
+    n_threads = torch.get_num_threads()
+    n_workers, n_threads_each = plan_workers(len(groups), n_threads)
+    if n_workers == 1:
+        for group in groups:
+            train(group)
+        return
+    try:
+        with ThreadPoolExecutor(
+            n_workers, "scedae-train", torch.set_num_threads, (n_threads_each,)
+        ) as pool:
+            futures = [pool.submit(train, group) for group in groups]
+            try:
+                for future in as_completed(futures):
+                    future.result()
+            except BaseException:
+                stop.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+    finally:
+        # What a worker set counts for itself and for threads to come.
+        torch.set_num_threads(n_threads)

@@ -25,8 +25,8 @@ class AutoencoderKMeans(AutoencoderParameters):
     Parameters
     ----------
     n_clusters : int, default=8
-    hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, scale, \
-device, random_state, verbose
+    hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, \
+precision, scale, device, random_state, verbose
         As in :class:`~scedae.SCEDAE`.
 
     Attributes
@@ -52,6 +52,7 @@ device, random_state, verbose
         batch_size: int = 256,
         learning_rate: float = 2e-3,
         schedule: str = "one-cycle",
+        precision: str = "auto",
         scale: str = "auto",
         device: str | torch.device = "auto",
         random_state: RandomState = None,
@@ -64,6 +65,7 @@ device, random_state, verbose
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.schedule = schedule
+        self.precision = precision
         self.scale = scale
         self.device = device
         self.random_state = random_state
@@ -88,17 +90,17 @@ device, random_state, verbose
         assert encoder is not None
 
         context.progress.stage("assign")
-        codes = encoded.members[0].codes.double().cpu()
+        codes = encoded.members[0].codes.double()
         seed = generator(context.seed, "assign")
         centers = kmeans(codes, self.n_clusters, seed).centers
-        self.labels_ = nearest(codes, centers)[:, 0].numpy()
-        self.embedding_ = codes.numpy()
+        self.labels_ = nearest(codes, centers)[:, 0].cpu().numpy()
+        self.embedding_ = codes.cpu().numpy()
         self.members_ = encoded.reports
         self._store_model(FittedEncoder(scaler, encoder, centers))
 
     def _store_model(self, model: FittedEncoder) -> None:
         self.pipeline_ = model.to(torch.device("cpu"))
-        self.cluster_centers_ = model.centers.numpy().copy()
+        self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
 
     def _pack(self) -> Packed:
         info, tensors = pack(self.pipeline_)

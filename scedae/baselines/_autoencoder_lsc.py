@@ -27,8 +27,8 @@ class AutoencoderLSC(AutoencoderParameters, SpectralClusterer):
     Parameters
     ----------
     n_clusters : int, default=8
-    hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, scale, \
-n_landmarks, n_neighbors, embedding, device, random_state, verbose
+    hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, \
+precision, scale, n_landmarks, n_neighbors, embedding, device, random_state, verbose
         As in :class:`~scedae.SCEDAE`; the embedding is LSC's.
 
     Attributes
@@ -53,6 +53,7 @@ n_landmarks, n_neighbors, embedding, device, random_state, verbose
         batch_size: int = 256,
         learning_rate: float = 2e-3,
         schedule: str = "one-cycle",
+        precision: str = "auto",
         scale: str = "auto",
         n_landmarks: str | int = "auto",
         n_neighbors: int = 5,
@@ -68,6 +69,7 @@ n_landmarks, n_neighbors, embedding, device, random_state, verbose
         self.batch_size = batch_size
         self.learning_rate = learning_rate
         self.schedule = schedule
+        self.precision = precision
         self.scale = scale
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors

@@ -29,11 +29,14 @@ class FittedEncoder:
 
     def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
         """Codes of scaled rows, of shape (n, e)."""
-        return encode(self.encoder, rows).double().cpu()
+        return encode(self.encoder, rows).double()
 
     def to(self, device: torch.device) -> FittedEncoder:
         return replace(
-            self, scaler=self.scaler.to(device), encoder=self.encoder.to(device)
+            self,
+            scaler=self.scaler.to(device),
+            encoder=self.encoder.to(device),
+            centers=self.centers.to(device),
         )
 
 

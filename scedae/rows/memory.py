@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,16 @@ import torch
 # precision until they are scaled, so that a column like 1e9 + {0, 1} survives.
 _SHORT_DTYPES = (np.uint8, np.int8, np.int16, np.uint16, np.float16, np.float32)
 
+# Rows that take up to this share of a GPU's free memory are kept there.
+_GPU_SHARE = 0.5
+
 
 class MemoryRows:
-    """A dense array or a scipy CSR matrix, handed out as dense float tensors."""
+    """A dense array or a scipy CSR matrix, handed out as dense tensors."""
 
     def __init__(self, X: np.ndarray | sp.csr_matrix | sp.csr_array) -> None:
         self._X = X
+        self._view = None if sp.issparse(X) else _view(X)
         self.n_rows, self.n_columns = X.shape
         self.device = torch.device("cpu")
         short = X.dtype.type in _SHORT_DTYPES
@@ -25,11 +30,21 @@ class MemoryRows:
 
     def block(self, start: int, stop: int) -> torch.Tensor:
         """Rows ``start`` to ``stop``, of shape (stop - start, n_columns)."""
+        if self._view is not None:
+            return self._view[start:stop]
         return self._as_tensor(self._X[start:stop])
 
-    def take(self, index: torch.Tensor) -> torch.Tensor:
-        """The rows with the given numbers, of shape (len(index), n_columns)."""
-        return self._as_tensor(self._X[index.numpy()])
+    def take(self, index: torch.Tensor, *, pinned: bool = False) -> torch.Tensor:
+        """The rows with the given numbers, of shape (len(index), n_columns).
+
+        ``pinned`` rows can travel to a GPU while both sides do something else.
+        """
+        if self._view is not None:
+            shape = (len(index), self.n_columns)
+            taken = torch.empty(shape, dtype=self._view.dtype, pin_memory=pinned)
+            return torch.index_select(self._view, 0, index, out=taken)
+        taken = self._as_tensor(self._X[index.numpy()])
+        return taken.pin_memory() if pinned else taken
 
     def to(self, device: torch.device) -> MemoryRows | TensorRows:
         """The same rows where ``device`` can reach them without a detour.
@@ -39,13 +54,23 @@ class MemoryRows:
         """
         if device.type != "cuda" or sp.issparse(self._X):
             return self
-        if self._X.nbytes > torch.cuda.mem_get_info(device)[0] // 2:
+        if self._X.nbytes > _GPU_SHARE * torch.cuda.mem_get_info(device)[0]:
             return self
         return TensorRows(torch.tensor(_plain(self._X)).to(device), self.dtype)
 
     def _as_tensor(self, part: Any) -> torch.Tensor:
         dense = part.toarray() if sp.issparse(part) else part
-        return torch.tensor(_plain(dense), dtype=self.dtype)
+        return torch.tensor(_plain(dense))
+
+
+def _view(X: np.ndarray) -> torch.Tensor | None:
+    """The array itself as a tensor, if torch can look at it."""
+    if any(stride < 0 for stride in X.strides) or not X.dtype.isnative:
+        return None
+    with warnings.catch_warnings():
+        # torch warns of arrays that cannot be written: nobody writes here.
+        warnings.simplefilter("ignore", UserWarning)
+        return torch.from_numpy(X)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:
@@ -63,7 +88,7 @@ class TensorRows:
         self.dtype = dtype
 
     def block(self, start: int, stop: int) -> torch.Tensor:
-        return self._rows[start:stop].to(self.dtype)
+        return self._rows[start:stop]
 
-    def take(self, index: torch.Tensor) -> torch.Tensor:
-        return self._rows.index_select(0, index).to(self.dtype)
+    def take(self, index: torch.Tensor, *, pinned: bool = False) -> torch.Tensor:
+        return self._rows.index_select(0, index)

@@ -15,11 +15,11 @@ from scedae.spectral.embedding import (
     Basis,
     embed,
     embedding_matrix,
-    gram_matrix,
     n_vectors,
     spectral_basis,
     trivial_vector,
 )
+from scedae.spectral.gram import Gram, gram_matrix
 from scedae.spectral.kmeans import kmeans
 from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 
@@ -29,6 +29,7 @@ __all__ = [
     "Affinity",
     "Basis",
     "Encoding",
+    "Gram",
     "Neighbors",
     "choose_landmarks",
     "embed",

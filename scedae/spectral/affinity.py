@@ -1,7 +1,7 @@
 """anchor, second half, and fuse: the sparse affinity of rows to landmarks.
 
-An affinity has exactly r entries a row, so it is kept as two (n, r) tensors, column
-numbers and weights, until the fused matrix goes to scipy as CSR.
+An affinity has exactly r entries a row, and a fused one m·r, so it is kept as two
+tensors, column numbers and weights: they live on a GPU as well.
 """
 
 from __future__ import annotations
@@ -18,16 +18,33 @@ from scedae.spectral.distances import nearest, squared_distances
 
 @dataclass(frozen=True)
 class Affinity:
-    """A row-stochastic sparse matrix Z of shape (n, p) with r entries a row."""
+    """A sparse matrix of shape (n, p) with equally many entries in every row."""
 
     columns: torch.Tensor  # (n, r) long
-    weights: torch.Tensor  # (n, r) float64, rows sum to one
+    weights: torch.Tensor  # (n, r) float64
     n_landmarks: int
 
     def column_sums(self) -> torch.Tensor:
-        """Diagonal of Σ = diag(Zᵀ1), of shape (p,)."""
+        """Diagonal of Σ = diag(Zᵀ1), of shape (p,); the same in every run."""
         sums = self.weights.new_zeros(self.n_landmarks)
-        return sums.index_add_(0, self.columns.flatten(), self.weights.flatten())
+        columns, weights = self.columns.flatten(), self.weights.flatten()
+        if sums.device.type == "cpu":
+            return sums.index_add_(0, columns, weights)
+        return sums.index_put_((columns,), weights, accumulate=True)
+
+    def times(self, matrix: torch.Tensor) -> torch.Tensor:
+        """Product with a (p, q) matrix; each row by itself."""
+        return torch.nn.functional.embedding_bag(
+            self.columns, matrix, per_sample_weights=self.weights, mode="sum"
+        )
+
+    def to_scipy(self) -> sp.csr_matrix:
+        columns, weights = self.columns.int().cpu(), self.weights.cpu()
+        starts = np.arange(len(columns) + 1) * columns.shape[1]
+        return sp.csr_matrix(
+            (weights.numpy().ravel(), columns.numpy().ravel(), starts),
+            shape=(len(columns), self.n_landmarks),
+        )
 
 
 @dataclass(frozen=True)
@@ -69,19 +86,15 @@ def inverse_root(column_sums: torch.Tensor) -> torch.Tensor:
 
 def fuse(
     affinities: Sequence[Affinity], column_scales: Sequence[torch.Tensor]
-) -> sp.csr_matrix:
+) -> Affinity:
     """Z̄ = [Ẑ_1 | … | Ẑ_m] / √m with Ẑ = Z Σ^(-1/2) (Eq. 8), of shape (n, Σp)."""
     offsets = np.cumsum([0, *(a.n_landmarks for a in affinities)])
     columns = [
-        (a.columns + int(offset)).int()
-        for a, offset in zip(affinities, offsets, strict=False)
+        a.columns + int(offset) for a, offset in zip(affinities, offsets, strict=False)
     ]
     weights = [
         a.weights * scale[a.columns]
         for a, scale in zip(affinities, column_scales, strict=True)
     ]
-    indices = torch.cat(columns, dim=1).cpu().numpy()  # (n, m·r)
-    data = torch.cat(weights, dim=1).cpu().numpy() / np.sqrt(len(affinities))
-    indptr = np.arange(len(indices) + 1) * indices.shape[1]
-    shape = (len(indices), int(offsets[-1]))
-    return sp.csr_matrix((data.ravel(), indices.ravel(), indptr), shape=shape)
+    fused = torch.cat(weights, dim=1).div_(len(affinities) ** 0.5)
+    return Affinity(torch.cat(columns, dim=1), fused, int(offsets[-1]))

@@ -1,9 +1,8 @@
 """embed: singular vectors of the fused affinity, through its small Gram matrix.
 
-Z̄ᵀZ̄ is a sum over rows and has only Σp rows and columns, so it serves rows in
-memory and rows that never were there together. Its eigenvectors are the right
-singular vectors V of Z̄, and Z̄VΣ⁻¹ are the left ones, the B of Proposition 1: for
-the rows of the fit and, by the same product, for new rows.
+The eigenvectors of Z̄ᵀZ̄ are the right singular vectors V of Z̄, and Z̄VΣ⁻¹ are the
+left ones, the B of Proposition 1: for the rows of the fit and, by the same product,
+for new rows.
 """
 
 from __future__ import annotations
@@ -13,10 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
+import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
+
+from scedae.spectral.affinity import Affinity
+from scedae.spectral.gram import Gram
 
 EMBEDDINGS = ("diffusion", "lsc")
 
@@ -49,32 +50,25 @@ def n_vectors(embedding: str, n_clusters: int) -> int:
     return n_clusters if embedding == "lsc" else max(2 * n_clusters - 1, 1)
 
 
-def gram_matrix(affinity: sp.csr_matrix) -> sp.csr_matrix:
-    """Z̄ᵀZ̄ of shape (Σp, Σp)."""
-    return (affinity.T @ affinity).tocsr()
-
-
-def trivial_vector(affinity: sp.csr_matrix) -> np.ndarray:
+def trivial_vector(affinity: Affinity) -> np.ndarray:
     """The right singular vector of value 1 whose left one is constant.
 
     S̄ is bistochastic, so the constant vector is always an eigenvector of value 1;
     seen from the landmarks it is Z̄ᵀ1.
     """
-    vector = np.asarray(affinity.sum(axis=0)).ravel()
+    vector = affinity.column_sums().cpu().numpy()
     return vector / np.linalg.norm(vector)
 
 
-def _component_vectors(
-    gram: sp.csr_matrix, trivial: np.ndarray, n_wanted: int
-) -> np.ndarray:
+def _component_vectors(gram: Gram, trivial: np.ndarray, n_wanted: int) -> np.ndarray:
     """What a graph in several pieces adds to the eigenvalue 1, of shape (Σp, c - 1).
 
     Each piece has its own constant vector. They are known without computing, and
     must be: an iterative solver may miss copies of a repeated eigenvalue. Beyond
     ``n_wanted`` pieces the largest count.
     """
-    n_pieces, piece = connected_components(gram, directed=False)
-    mass = np.bincount(piece, weights=trivial**2, minlength=n_pieces)
+    piece = gram.pieces()
+    mass = np.bincount(piece, weights=trivial**2)
     kept = np.argsort(-mass, kind="stable")[: n_wanted + 1]
     kept = kept[mass[kept] > 0]
     pieces = np.where(piece[:, None] == kept, trivial[:, None], 0)  # (Σp, c)
@@ -85,31 +79,32 @@ def _component_vectors(
 
 
 def _leading_eigenvectors(
-    gram: sp.csr_matrix, known: np.ndarray, n_wanted: int
+    gram: Gram, known: np.ndarray, n_wanted: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs of the Gram matrix orthogonal to the known vectors."""
 
     def deflated(x: np.ndarray) -> np.ndarray:
-        return gram @ x - known @ (known.T @ x)
+        return gram.times(x) - known @ (known.T @ x)
 
-    operator = LinearOperator(gram.shape, matvec=deflated, dtype=np.float64)
-    start = np.random.default_rng(0).standard_normal(gram.shape[0])
+    shape = (gram.size, gram.size)
+    operator = LinearOperator(shape, matvec=deflated, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(gram.size)
     return eigsh(operator, k=n_wanted, v0=start, ncv=2 * n_wanted + 30)
 
 
-def spectral_basis(gram: sp.csr_matrix, trivial: np.ndarray, n_wanted: int) -> Basis:
+def spectral_basis(gram: Gram, trivial: np.ndarray, n_wanted: int) -> Basis:
     """The ``n_wanted`` leading singular vectors after the constant one (Prop. 1).
 
     The constant direction is taken out by name rather than by position: when the
     graph falls apart several values equal 1 and the first vector is any mixture.
     Vectors that do not exist (rank too small) come back as zeros.
     """
-    size = gram.shape[0]
+    size = gram.size
     n_possible = min(n_wanted, size - 1)
     # One thread: a threaded BLAS would sum in another order for another number.
     with threadpool_limits(1, user_api="blas"):
         if size <= max(_DENSE_LIMIT, 4 * n_possible):
-            dense = gram.toarray() - np.outer(trivial, trivial)
+            dense = gram.dense() - np.outer(trivial, trivial)
             values, vectors = np.linalg.eigh(dense)
         else:
             pieces = _component_vectors(gram, trivial, n_possible)
@@ -158,13 +153,11 @@ def embedding_matrix(basis: Basis, embedding: str, n_clusters: int) -> np.ndarra
     return basis.vectors * weights
 
 
-def embed(affinity: sp.csr_matrix, matrix: np.ndarray) -> np.ndarray:
+def embed(affinity: Affinity, matrix: torch.Tensor) -> torch.Tensor:
     """Coordinates of rows with their length taken out, of shape (n, q).
 
     A row that is zero in all directions stays zero.
     """
-    coordinates = affinity @ matrix
-    norms = np.linalg.norm(coordinates, axis=1, keepdims=True)
-    return np.divide(
-        coordinates, norms, out=np.zeros_like(coordinates), where=norms > 0
-    )
+    coordinates = affinity.times(matrix)
+    norms = torch.linalg.vector_norm(coordinates, dim=1, keepdim=True)
+    return coordinates / norms.masked_fill(norms == 0, 1)

@@ -14,6 +14,9 @@ import torch
 
 from scedae.spectral.distances import nearest, squared_distances
 
+# Numbers of a block of memberships on a GPU.
+_BLOCK_NUMBERS = 1 << 25
+
 # Points may come in blocks, as often as they are asked for.
 Blocks = Callable[[], Iterable[torch.Tensor]]
 
@@ -65,10 +68,32 @@ def _cluster_means(
     count = torch.zeros(len(centers), 1, dtype=torch.long, device=centers.device)
     for block in blocks:
         labels = nearest(block, centers)[:, 0]
-        total.index_add_(0, labels, block.double())
+        total += _sums_by_label(block.double(), labels, len(centers))
         count[:, 0] += torch.bincount(labels, minlength=len(centers))
     means = (total / count.clamp(min=1)).to(centers.dtype)
     return torch.where(count > 0, means, centers)
+
+
+def _sums_by_label(
+    points: torch.Tensor, labels: torch.Tensor, n_labels: int
+) -> torch.Tensor:
+    """Sum of the points of each label, (n_labels, d); the same in every run."""
+    if points.device.type != "cpu":
+        return _sums_by_product(points, labels, n_labels)
+    total = points.new_zeros(n_labels, points.shape[1])
+    return total.index_add_(0, labels, points)
+
+
+def _sums_by_product(
+    points: torch.Tensor, labels: torch.Tensor, n_labels: int
+) -> torch.Tensor:
+    """The same on a GPU, where index_add_ would take points as threads come."""
+    total = points.new_zeros(n_labels, points.shape[1])
+    height = max(_BLOCK_NUMBERS // n_labels, 1)
+    for part, names in zip(points.split(height), labels.split(height), strict=True):
+        member = torch.nn.functional.one_hot(names, n_labels).to(points)
+        total += member.T @ part
+    return total
 
 
 def _revive_empty(points: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:

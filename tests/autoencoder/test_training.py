@@ -1,4 +1,5 @@
 import itertools
+import threading
 from dataclasses import replace
 
 import numpy as np
@@ -6,7 +7,7 @@ import pytest
 import torch
 
 from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs
-from scedae.autoencoder.training import learning_rates, plan_groups, plan_stacks
+from scedae.autoencoder.training import plan_groups, plan_workers
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
@@ -111,32 +112,68 @@ def test_global_generators_are_left_alone(images):
     assert (np.random.get_state()[1] == states[1]).all()  # noqa: NPY002
 
 
-def test_one_cycle_rises_then_falls_to_zero():
-    rates = learning_rates(2e-3, "one-cycle", 100)
-    assert int(rates.argmax()) in (24, 25)
-    assert float(rates.max()) == pytest.approx(2e-3)
-    assert (rates[:25].diff() > 0).all()
-    assert (rates[25:].diff() < 0).all()
-    assert float(rates[-1]) < 1e-5
-
-
-def test_a_constant_rate_is_constant():
-    assert learning_rates(2e-3, "constant", 5).unique().tolist() == [
-        pytest.approx(2e-3)
-    ]
-
-
-def test_stacks_on_a_cpu_and_on_a_gpu():
+def test_who_trains_with_whom():
     small = [TrainingRun(order, 0, (4,)) for order in ORDERS]
     large = [TrainingRun((500, 300), i, (4,)) for i in range(2)]
-    other = [TrainingRun((300, 500), 0, (4,)), TrainingRun((300, 500), 0, (9,))]
-    runs = small + large + other
-    on_cpu = plan_stacks(runs, CPU)
-    on_gpu = plan_stacks(runs, GPU)
-    assert on_cpu == [[0, 1, 2, 3, 4, 5], [6], [7], [8], [9]]
-    assert on_gpu == [[0, 1, 2, 3, 4, 5], [6, 7], [8], [9]]
-    assert plan_groups(on_cpu, runs, CPU) == [[s] for s in on_cpu]
-    assert plan_groups(on_gpu, runs, GPU) == [on_gpu[:3], on_gpu[3:]]
+    longer = [TrainingRun((300, 500), 0, (9,))]
+    deeper = [TrainingRun((300, 500, 20, 20), 0, (4,))]
+    kept = [TrainingRun((12, 8, 10), 0, (2, 4))]
+    runs = small + large + longer + deeper + kept
+    on_cpu = plan_groups(runs, CPU)
+    assert on_cpu == [[0, 1, 2, 3, 4, 5], [6], [7], [8], [9], [10]]
+    on_gpu = plan_groups(runs, GPU)
+    assert on_gpu == [[0, 1, 2, 3, 4, 5], [6, 7], [8], [9], [10]]
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "n_threads", "expected"),
+    [(1, 8, (1, 8)), (6, 1, (1, 1)), (6, 2, (2, 1)), (6, 4, (2, 2)), (5, 16, (5, 3))],
+)
+def test_workers_leave_no_core_idle(n_groups, n_threads, expected):
+    assert plan_workers(n_groups, n_threads) == expected
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    assert torch.get_num_threads() == 2, "the training changed the number of threads"
+    torch.set_num_threads(before)
+
+
+def test_large_runs_train_side_by_side(images, two_threads):
+    runs = [TrainingRun((300, 40), seed, (3,)) for seed in range(4)]
+    seen = []
+
+    def on_epoch(numbers, epoch, losses):
+        seen.append((tuple(numbers), epoch, threading.current_thread().name))
+
+    together = train_runs(source_of(images), runs, options(), CPU, on_epoch)
+    for run, trained in zip(runs, together, strict=True):
+        (alone,) = train_runs(source_of(images), [run], options(), CPU)
+        assert same(alone, trained, 3)
+        assert alone.history == trained.history
+    assert sorted(s[:2] for s in seen) == [
+        ((i,), e) for i in range(4) for e in (1, 2, 3)
+    ]
+    assert len({s[2] for s in seen}) == 2
+
+
+def test_an_error_in_one_run_ends_the_others(images, two_threads):
+    epochs = []
+
+    def on_epoch(numbers, epoch, losses):
+        epochs.append(epoch)
+        if len(epochs) == 3:
+            raise KeyboardInterrupt
+
+    runs = [TrainingRun((300, 40), seed, (500,)) for seed in range(4)]
+    with pytest.raises(KeyboardInterrupt):
+        train_runs(source_of(images), runs, options(), CPU, on_epoch)
+    assert len(epochs) < 20
+    names = [thread.name for thread in threading.enumerate()]
+    assert not [name for name in names if name.startswith("scedae")]
 
 
 def test_squared_error_for_rows_that_are_not_bounded(rng):
@@ -147,12 +184,7 @@ def test_squared_error_for_rows_that_are_not_bounded(rng):
     assert trained.history[-1]["loss"] < 0.5 * trained.history[0]["loss"]
 
 
-@pytest.mark.gpu
-def test_recorded_steps_equal_those_taken_one_by_one(images, monkeypatch):
-    runs = [TrainingRun(h, 0, (3,)) for h in ((300, 40), (40, 300))]
-    recorded = train_runs(source_of(images, GPU), runs, options(), GPU)
-    monkeypatch.setattr(
-        "scedae.autoencoder.training.StackTraining.can_be_recorded", lambda self: False
-    )
-    eager = train_runs(source_of(images, GPU), runs, options(), GPU)
-    assert all(same(a, b, 3) for a, b in zip(recorded, eager, strict=True))
+def test_bfloat16_needs_a_gpu(images):
+    chosen = replace(options(), precision="bfloat16")
+    with pytest.raises(ValueError, match="needs a GPU with Triton"):
+        train_runs(source_of(images), [TrainingRun((12, 8), 0, (2,))], chosen, CPU)

@@ -55,7 +55,7 @@ def test_fused_matrix_equals_the_naive_reference_and_is_bistochastic(rng):
     ]
     affinities = [affinity_of(Y, U, 3)[0] for Y, U in members]
     scales = [inverse_root(a.column_sums()) for a in affinities]
-    fused = fuse(affinities, scales).toarray()
+    fused = fuse(affinities, scales).to_scipy().toarray()
     np.testing.assert_allclose(fused, dense_fused([dense(a) for a in affinities]))
     S = fused @ fused.T  # Eq. 6
     np.testing.assert_allclose(S.sum(0), 1)
@@ -67,3 +67,12 @@ def test_a_landmark_nobody_is_near_to_weighs_nothing(rng):
     landmarks = np.vstack([rng.standard_normal((5, 2)), [[1e3, 1e3]]])
     affinity, _ = affinity_of(encoding, landmarks, 2)
     assert inverse_root(affinity.column_sums())[-1] == 0
+
+
+def test_products_and_sums_equal_the_dense_ones(rng):
+    encoding, landmarks = rng.standard_normal((60, 4)), rng.standard_normal((7, 4))
+    affinity, _ = affinity_of(encoding, landmarks, 3)
+    matrix = rng.standard_normal((7, 5))
+    found = affinity.times(torch.from_numpy(matrix))
+    np.testing.assert_allclose(found, dense(affinity) @ matrix, atol=1e-14)
+    np.testing.assert_allclose(affinity.column_sums(), dense(affinity).sum(0))

@@ -1,3 +1,5 @@
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -5,7 +7,7 @@ from sklearn.cluster import KMeans
 
 from scedae.metrics import clustering_accuracy
 from scedae.spectral.distances import nearest
-from scedae.spectral.kmeans import kmeans, lloyd
+from scedae.spectral.kmeans import _sums_by_label, _sums_by_product, kmeans, lloyd
 
 
 def seeded(seed=0):
@@ -65,3 +67,12 @@ def test_every_cluster_is_used_when_there_are_enough_points(rng):
     points = torch.tensor(np.repeat(np.arange(5.0), 10)[:, None])
     centers = kmeans(points, 5, seeded(), n_starts=1).centers
     assert len(nearest(points, centers).unique()) == 5
+
+
+def test_sums_of_a_gpu_equal_those_of_a_cpu(rng, monkeypatch):
+    monkeypatch.setattr(sys.modules[kmeans.__module__], "_BLOCK_NUMBERS", 70)
+    points = torch.tensor(rng.standard_normal((100, 3)))
+    labels = torch.tensor(rng.integers(0, 6, 100))
+    expected = _sums_by_label(points, labels, 7)
+    torch.testing.assert_close(_sums_by_product(points, labels, 7), expected)
+    assert not expected[6].any()

@@ -1,0 +1,104 @@
+"""Z̄ᵀZ̄, the small matrix behind the singular vectors: sparse on a CPU, dense on a GPU.
+
+It is a sum over rows and has only Σp rows and columns, so it serves rows in memory
+and rows that never were there together.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from scipy.sparse.csgraph import connected_components
+
+from scedae.spectral.affinity import Affinity
+
+# Pairs of entries added up in one go on a GPU.
+_BLOCK_PAIRS = 1 << 25
+# On a GPU the matrix may take this share of the free memory; else it goes to the CPU.
+_MEMORY_SHARE = 0.25
+
+
+class Gram(Protocol):
+    """A symmetric matrix with what an eigensolver on the host asks of it."""
+
+    size: int
+
+    def dense(self) -> np.ndarray:
+        """All of it, for small ones."""
+
+    def times(self, vector: np.ndarray) -> np.ndarray:
+        """Product with a vector of shape (size,)."""
+
+    def pieces(self) -> np.ndarray:
+        """The connected piece each landmark belongs to, of shape (size,)."""
+
+
+class SparseGram:
+    """On the host, as CSR."""
+
+    def __init__(self, affinity: Affinity) -> None:
+        rows = affinity.to_scipy()
+        self._matrix: sp.csr_matrix = (rows.T @ rows).tocsr()
+        self.size = affinity.n_landmarks
+
+    def dense(self) -> np.ndarray:
+        return self._matrix.toarray()
+
+    def times(self, vector: np.ndarray) -> np.ndarray:
+        return self._matrix @ vector
+
+    def pieces(self) -> np.ndarray:
+        return connected_components(self._matrix, directed=False)[1]
+
+
+class DenseGram:
+    """On a GPU, where a dense matrix is met faster than a sparse one."""
+
+    def __init__(self, affinity: Affinity) -> None:
+        self.size = affinity.n_landmarks
+        flat = affinity.weights.new_zeros(self.size**2)
+        n_rows, n_entries = affinity.columns.shape
+        height = max(_BLOCK_PAIRS // n_entries**2, 1)
+        for start in range(0, n_rows, height):
+            columns = affinity.columns[start : start + height]
+            weights = affinity.weights[start : start + height]
+            places = columns[:, :, None] * self.size + columns[:, None, :]
+            products = weights[:, :, None] * weights[:, None, :]
+            # index_put_ sorts: the sums do not depend on which thread comes first.
+            flat.index_put_((places.flatten(),), products.flatten(), accumulate=True)
+        self._matrix = flat.view(self.size, self.size)
+
+    def dense(self) -> np.ndarray:
+        return self._matrix.cpu().numpy()
+
+    def times(self, vector: np.ndarray) -> np.ndarray:
+        return (
+            torch.mv(self._matrix, torch.from_numpy(vector).to(self._matrix))
+            .cpu()
+            .numpy()
+        )
+
+    def pieces(self) -> np.ndarray:
+        """Each landmark takes the least number it is linked to, until all agree."""
+        apart = self._matrix == 0
+        numbers = torch.arange(self.size, dtype=torch.int32, device=apart.device)
+        while True:
+            least = numbers.expand_as(apart).masked_fill(apart, self.size).amin(1)
+            least = torch.minimum(numbers, least)
+            least = least[least]  # what it points to knows more
+            if torch.equal(least, numbers):
+                return numbers.cpu().numpy()
+            numbers = least
+
+
+def gram_matrix(affinity: Affinity) -> Gram:
+    """Z̄ᵀZ̄ of shape (Σp, Σp), where the affinity lies if there is room."""
+    device = affinity.weights.device
+    if device.type == "cuda":
+        free, _ = torch.cuda.mem_get_info(device)
+        if 8 * affinity.n_landmarks**2 <= _MEMORY_SHARE * free:
+            return DenseGram(affinity)
+    return SparseGram(affinity)

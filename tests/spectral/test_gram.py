@@ -1,0 +1,44 @@
+import numpy as np
+import pytest
+
+from scedae.spectral import gram as module
+from scedae.spectral.gram import DenseGram, SparseGram, gram_matrix
+from tests.helpers import as_affinity
+
+
+@pytest.fixture
+def Z(rng):
+    """120 rows with three entries each, in pieces of 4, 5 and 11 landmarks."""
+    Z = np.zeros((120, 20))
+    for row, (low, high) in zip(Z, [(0, 4), (4, 9), (9, 20)] * 40, strict=True):
+        row[rng.choice(np.arange(low, high), 3, replace=False)] = rng.random(3)
+    return Z
+
+
+@pytest.mark.parametrize("kind", [SparseGram, DenseGram])
+def test_equals_the_dense_product(Z, kind, rng, monkeypatch):
+    monkeypatch.setattr(module, "_BLOCK_PAIRS", 9 * 50)  # three blocks of rows
+    gram = kind(as_affinity(Z))
+    x = rng.standard_normal(20)
+    np.testing.assert_allclose(gram.dense(), Z.T @ Z, atol=1e-14)
+    np.testing.assert_allclose(gram.times(x), Z.T @ (Z @ x), atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", [SparseGram, DenseGram])
+def test_pieces(Z, kind):
+    pieces = kind(as_affinity(Z)).pieces()
+    expected = np.repeat([0, 1, 2], [4, 5, 11])
+    same = pieces[:, None] == pieces
+    np.testing.assert_array_equal(same, expected[:, None] == expected)
+
+
+def test_a_long_chain_is_one_piece():
+    """What is linked only by many steps is still found."""
+    order = np.random.default_rng(0).permutation(60)
+    Z = np.zeros((59, 60))
+    Z[np.arange(59), order[:-1]] = Z[np.arange(59), order[1:]] = 1
+    assert len(np.unique(DenseGram(as_affinity(Z)).pieces())) == 1
+
+
+def test_on_a_cpu_it_is_sparse(Z):
+    assert isinstance(gram_matrix(as_affinity(Z)), SparseGram)
