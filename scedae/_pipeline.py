@@ -17,6 +17,7 @@ import torch
 from scedae import spectral
 from scedae._ensemble import (
     TRAINING_SHARE,
+    EncodedEnsemble,
     EncodedMember,
     MemberReport,
     encode_members,
@@ -132,7 +133,30 @@ def fit_pipeline(
     encoded = encode_members(
         source, specs, training, seed, device, progress, rows_are_equal=rows_are_equal
     )
+    return cluster_members(
+        encoded,
+        scaler,
+        n_clusters=n_clusters,
+        n_neighbors=n_neighbors,
+        landmark_method=landmark_method,
+        embedding=embedding,
+        seed=seed,
+        progress=progress,
+    )
 
+
+def cluster_members(
+    encoded: EncodedEnsemble,
+    scaler: Scaler,
+    *,
+    n_clusters: int,
+    n_neighbors: int,
+    landmark_method: str,
+    embedding: str,
+    seed: int,
+    progress: Progress,
+) -> PipelineFit:
+    """All verbs after ``encode``, where the encodings are."""
     progress.stage("anchor")
     members, affinities = [], []
     for member in encoded.members:
@@ -140,7 +164,7 @@ def fit_pipeline(
         members.append(fitted)
         affinities.append(affinity)
         share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
-        progress.advance(share, f"member {member.number + 1} of {len(specs)}")
+        progress.advance(share, f"member {member.number + 1} of {len(encoded.reports)}")
 
     progress.stage("fuse")
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
@@ -152,7 +176,7 @@ def fit_pipeline(
         spectral.n_vectors(embedding, n_clusters),
     )
     matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
-    points = spectral.embed(fused, torch.from_numpy(matrix).to(device))
+    points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.weights.device))
 
     progress.stage("assign")
     centers = spectral.kmeans(points, n_clusters, generator(seed, "assign")).centers

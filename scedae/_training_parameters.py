@@ -43,7 +43,9 @@ class AutoencoderParameters(BaseClusterer):
     scale: str
 
     def _resolved_layers(self, context: FitContext) -> tuple[int, ...]:
-        layers = resolve_hidden_layers(self.hidden_layers, context.rows.n_rows)
+        layers = resolve_hidden_layers(
+            self.hidden_layers, context.rows.n_rows, context.rows.n_columns
+        )
         widths_are_legal = all(isinstance(w, Integral) and w >= 1 for w in layers)
         if not layers or not widths_are_legal:
             raise ValueError(

@@ -1,0 +1,122 @@
+"""What the benchmarks share: a stopwatch for the verbs of a fit, and floors."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import time
+from itertools import pairwise
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+
+from scedae import _ensemble
+from scedae.autoencoder import layer_widths, train_runs
+
+VERBS = ("encode", "anchor", "fuse", "embed", "assign")
+
+
+class Stopwatch(logging.Handler):
+    """Seconds of each verb of one fit, and of the training inside ``encode``.
+
+    Verbs are told by the fit's own log messages; the training is the fit's own
+    ``train_runs`` with a clock around it.
+    """
+
+    def __enter__(self) -> Self:
+        self._started: dict[str, float] = {}
+        self.training = 0.0
+        logger = logging.getLogger("scedae")
+        logger.addHandler(self)
+        logger.setLevel(logging.INFO)
+        _ensemble.train_runs = self._train
+        self._begin = time.perf_counter()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end = time.perf_counter()
+        logging.getLogger("scedae").removeHandler(self)
+        _ensemble.train_runs = train_runs
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._started[record.getMessage().split()[0]] = time.perf_counter()
+
+    def _train(self, *arguments: Any, **named: Any) -> Any:
+        start = time.perf_counter()
+        trained = train_runs(*arguments, **named)
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+        self.training += time.perf_counter() - start
+        return trained
+
+    @property
+    def verbs(self) -> dict[str, float]:
+        times = [self._started[verb] for verb in VERBS] + [self._end]
+        return {v: b - a for v, (a, b) in zip(VERBS, pairwise(times), strict=True)}
+
+    @property
+    def total(self) -> float:
+        return self._end - self._begin
+
+    @property
+    def after_training(self) -> float:
+        """Everything from the last step to the labels."""
+        return sum(self.verbs.values()) - self.training
+
+
+def n_steps(model: Any) -> int:
+    """Gradient steps of one member."""
+    spec = model.members_[0].spec
+    return len(model.labels_) // model.batch_size * spec.epochs
+
+
+def weights_of(model: Any, n_columns: int) -> int:
+    """Weights of all members, without biases."""
+    total = 0
+    for report in model.members_:
+        widths = layer_widths(n_columns, report.spec.hidden_layers, model.encoding_dim)
+        total += sum(a * b for a, b in pairwise(widths))
+    return total
+
+
+def training_flop(model: Any, n_columns: int) -> float:
+    """2 FLOP for each weight and row in each of a step's three products."""
+    return 6 * weights_of(model, n_columns) * n_steps(model) * model.batch_size
+
+
+def product_rate(
+    size: int = 2048, repeats: int = 12, device: str = "cpu", precision: str = "float32"
+) -> float:
+    """FLOP a second of a large matrix product."""
+    dtype = torch.bfloat16 if precision == "bfloat16" else torch.float32
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+    a, b = (torch.randn(size, size, device=device).to(dtype) for _ in range(2))
+    a @ b
+    seconds = timed(lambda: a @ b, repeats)
+    torch.set_float32_matmul_precision(before)
+    return 2 * size**3 / seconds
+
+
+def timed(function: Any, repeats: int) -> float:
+    """Seconds of one call, on the device it works on."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    start = time.perf_counter()
+    for _ in range(repeats):
+        function()
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return (time.perf_counter() - start) / repeats
+
+
+def device_name(device: str) -> str:
+    if device == "cuda":
+        return torch.cuda.get_device_name()
+    return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"

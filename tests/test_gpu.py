@@ -1,0 +1,79 @@
+"""Estimators on a GPU, and the tail of the method on both devices."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from sklearn.metrics import adjusted_rand_score
+
+from scedae import SCEDAE
+from scedae._ensemble import CodeRows, EncodedEnsemble, encode_members
+from scedae._members import plan_members
+from scedae._pipeline import cluster_members
+from scedae._progress import Progress
+from scedae.autoencoder import TrainingOptions
+from scedae.datasets import load_digits
+from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
+from tests.helpers import ESTIMATORS
+
+pytestmark = [
+    pytest.mark.gpu,
+    pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here"),
+]
+
+GPU, CPU = torch.device("cuda", 0), torch.device("cpu")
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_new_rows_and_seeds(name, blobs):
+    X, _ = blobs
+    model = ESTIMATORS[name](device="cuda").fit(X)
+    assert (model.predict(X) == model.labels_).all()
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    again = ESTIMATORS[name](device="cuda").fit(X)
+    np.testing.assert_array_equal(again.embedding_, model.embedding_)
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_model_of_the_gpu_works_on_a_cpu(name, blobs, tmp_path):
+    X, _ = blobs
+    model = ESTIMATORS[name](device="cuda").fit(X)
+    model.save(tmp_path / "m.scedae")
+    loaded = type(model).load(tmp_path / "m.scedae", device="cpu")
+    assert (loaded.predict(X) == model.labels_).all()
+
+
+@pytest.mark.parametrize("precision", ["float32", "tf32", "bfloat16"])
+def test_precisions(precision, blobs):
+    X, y = blobs
+    model = SCEDAE(
+        3, hidden_layers=(12, 8), epochs=20, precision=precision, random_state=0
+    )
+    assert adjusted_rand_score(y, model.fit_predict(X)) == 1
+
+
+def test_the_same_encodings_give_the_same_labels_on_both_devices():
+    X, _ = load_digits()
+    rows = MemoryRows(X).to(GPU)
+    scaler = fit_scaler(gather_statistics(rows), "auto")
+    specs = plan_members("structure", None, (48, 72, 96), 100, 400)
+    options = TrainingOptions(10, 224, 2e-3, "one-cycle", True, "tf32")
+    encoded = encode_members(
+        ScaledRows(rows, scaler, GPU), specs, options, 0, GPU, Progress()
+    )
+    moved = [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members]
+    labels = [
+        cluster_members(
+            ensemble,
+            scaler,
+            n_clusters=10,
+            n_neighbors=3,
+            landmark_method="kmeans",
+            embedding="diffusion",
+            seed=0,
+            progress=Progress(),
+        ).labels
+        for ensemble in (encoded, EncodedEnsemble(moved, encoded.reports))
+    ]
+    assert adjusted_rand_score(*labels) >= 0.99
