@@ -122,6 +122,9 @@ class AutoencoderStack:
         # vector, with another rounding. They must not be weights.
         self.flat = torch.zeros(-(-n_values // 1024) * 1024, device=device)
         self.flat_gradient = torch.zeros_like(self.flat)
+        self._padded = padded
+        self._outputs: list[torch.Tensor] = []
+        self._deltas: list[torch.Tensor] = []
         self.layers = self._views(self.flat, padded)
         self._gradients = self._views(self.flat_gradient, padded)
         for member, generator in enumerate(generators):
@@ -139,11 +142,26 @@ class AutoencoderStack:
         ]
         return list(zip(parts[::2], parts[1::2], strict=True))
 
+    def _make_room(self, batch: torch.Tensor) -> None:
+        """Memory for all layers of a batch, kept from step to step.
+
+        Fresh memory each time would come from the system page by page.
+        """
+        if self._outputs and self._outputs[0].shape[1] == batch.shape[1]:
+            return
+        shapes = [(*batch.shape[:2], width) for width in self._padded[1:]]
+        self._outputs = [batch.new_empty(shape) for shape in shapes]
+        self._deltas = [batch.new_empty(shape) for shape in shapes[:-1]]
+
     def forward(self, batch: torch.Tensor) -> list[torch.Tensor]:
-        """Activations of every layer, the (m, batch, d) input first."""
+        """Activations of every layer, the (m, batch, d) input first.
+
+        They are valid until the next call.
+        """
+        self._make_room(batch)
         activations = [batch]
         for i, (weight, bias) in enumerate(self.layers):
-            out = product(activations[-1], weight).add_(bias)
+            out = product(activations[-1], weight, out=self._outputs[i]).add_(bias)
             activations.append(out if is_linear(i, self.n_layers) else out.relu_())
         return activations
 
@@ -172,10 +190,11 @@ class AutoencoderStack:
             product(below.transpose(1, 2), delta, out=weight_gradient)
             torch.sum(delta, 1, keepdim=True, out=bias_gradient)
             if i > 0:
-                delta = product(delta, self.layers[i][0].transpose(1, 2))
+                weight = self.layers[i][0].transpose(1, 2)
+                delta = product(delta, weight, out=self._deltas[i - 1])
                 if not is_linear(i - 1, self.n_layers):
                     # ReLU's own kernel: masked_fill_ is several times slower on a CPU.
-                    delta = torch.ops.aten.threshold_backward(delta, below, 0)
+                    torch.ops.aten.threshold_backward(delta, below, 0, grad_input=delta)
 
     def encoder(self, member: int) -> Encoder:
         """A copy of one member's encoder, as it stands now, without its padding."""
