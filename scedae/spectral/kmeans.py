@@ -17,6 +17,9 @@ from scedae.spectral.distances import nearest, squared_distances
 # Numbers of a block of memberships on a GPU.
 _BLOCK_NUMBERS = 1 << 25
 
+# Starts are compared on at most this many points.
+_SAMPLE_POINTS = 20_000
+
 # Points may come in blocks, as often as they are asked for.
 Blocks = Callable[[], Iterable[torch.Tensor]]
 
@@ -121,24 +124,36 @@ def kmeans(
     n_starts: int = 10,
     n_iter: int = 100,
 ) -> KMeansResult:
-    """The best of ``n_starts`` runs from k-means++ starts."""
+    """The best of ``n_starts`` runs from k-means++ starts.
+
+    Of many points, starts are compared on a sample, and the best goes on with all.
+    """
+    sample = points
+    if len(points) > _SAMPLE_POINTS:
+        drawn = torch.randperm(len(points), generator=generator)[:_SAMPLE_POINTS]
+        sample = points[drawn.to(points.device)]
+    best: KMeansResult | None = None
+    for _ in range(n_starts):
+        start = plus_plus_rows(sample, n_clusters, generator)
+        found = _run(sample, start, n_iter)
+        # Two starts often end in one solution, equal up to rounding: the first stays,
+        # or rounding would decide how the clusters are numbered.
+        if best is None or found.inertia < best.inertia * (1 - 1e-9):
+            best = found
+    assert best is not None
+    return best if sample is points else _run(points, best.centers, n_iter)
+
+
+def _run(points: torch.Tensor, start: torch.Tensor, n_iter: int) -> KMeansResult:
+    """Lloyd's rounds from one start, with no centre left without points."""
 
     def blocks() -> list[torch.Tensor]:
         return [points]
 
-    best: KMeansResult | None = None
-    for _ in range(n_starts):
-        start = plus_plus_rows(points, n_clusters, generator)
-        centers = lloyd(blocks, start, n_iter)
-        revived = _revive_empty(points, centers)
-        if not torch.equal(revived, centers):
-            centers = lloyd(blocks, revived, n_iter)
-        distances = squared_distances(points, centers, nearest(points, centers))
-        # Summed by numpy, in one thread: torch would sum by the number of threads.
-        inertia = float(distances.cpu().numpy().sum())
-        # Two starts often end in one solution, equal up to rounding: the first stays,
-        # or rounding would decide how the clusters are numbered.
-        if best is None or inertia < best.inertia * (1 - 1e-9):
-            best = KMeansResult(centers, inertia)
-    assert best is not None
-    return best
+    centers = lloyd(blocks, start, n_iter)
+    revived = _revive_empty(points, centers)
+    if not torch.equal(revived, centers):
+        centers = lloyd(blocks, revived, n_iter)
+    distances = squared_distances(points, centers, nearest(points, centers))
+    # Summed by numpy, in one thread: torch would sum by the number of threads.
+    return KMeansResult(centers, float(distances.cpu().numpy().sum()))

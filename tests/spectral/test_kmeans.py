@@ -76,3 +76,13 @@ def test_sums_of_a_gpu_equal_those_of_a_cpu(rng, monkeypatch):
     expected = _sums_by_label(points, labels, 7)
     torch.testing.assert_close(_sums_by_product(points, labels, 7), expected)
     assert not expected[6].any()
+
+
+def test_starts_on_a_sample_are_as_good(rng, monkeypatch):
+    points = rng.standard_normal((2000, 5)) + 3 * rng.integers(0, 2, (2000, 5))
+    whole = kmeans(torch.tensor(points), 6, seeded()).inertia
+    monkeypatch.setattr(sys.modules[kmeans.__module__], "_SAMPLE_POINTS", 300)
+    sampled = kmeans(torch.tensor(points), 6, seeded())
+    assert sampled.inertia <= whole * 1.03
+    distances = (points[:, None] - sampled.centers.numpy()) ** 2
+    assert sampled.inertia == pytest.approx(distances.sum(2).min(1).sum())
