@@ -5,16 +5,15 @@
     python benchmarks/scale.py --plot scale.jsonl docs/scale.png
 
 Rows are 10 clouds in 32 columns; members have hidden layers (48, 72, 96), one pass
-over the rows, 200 landmarks. Every fit has a process of its own, so that its memory
-is its own: the growth of resident memory over the input on the host, the peak of
-allocated memory on a GPU. A warm-up fit in that process comes first.
+over the rows, 200 landmarks. On the host every fit has a process of its own, so that
+its memory is its own: the growth of resident memory beyond the input. On a GPU it is
+the peak of allocated memory. A warm-up fit comes first.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -82,6 +81,15 @@ def measure(n: int, n_members: int, device: str) -> dict[str, Any]:
     return record
 
 
+def in_a_process_of_its_own(n: int, n_members: int) -> str:
+    command = [sys.executable, __file__, "--one", "--rows", str(n)]
+    command += ["--members", str(n_members)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return done.stdout
+
+
 def plot(records: list[dict[str, Any]], path: Path) -> None:
     import matplotlib
 
@@ -140,16 +148,13 @@ def main() -> None:
         return
     for n in arguments.rows:
         for m in arguments.members:
-            command = [sys.executable, __file__, "--one", "--rows", str(n)]
-            command += ["--members", str(m), "--device", arguments.device]
-            done = subprocess.run(
-                command, capture_output=True, text=True, env=os.environ, check=False
-            )
-            if done.returncode:
-                sys.exit(done.stderr)
+            if arguments.device == "cuda":
+                line = json.dumps(measure(n, m, "cuda")) + "\n"
+            else:
+                line = in_a_process_of_its_own(n, m)
             with arguments.output.open("a") as file:
-                file.write(done.stdout)
-            print(done.stdout, end="", flush=True)
+                file.write(line)
+            print(line, end="", flush=True)
 
 
 if __name__ == "__main__":

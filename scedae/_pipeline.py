@@ -62,7 +62,7 @@ class FittedPipeline:
     basis: spectral.Basis  # (Σp, q)
     centers: torch.Tensor  # (k, q) float64
 
-    def affinity(self, rows: torch.Tensor) -> spectral.Affinity:
+    def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
         affinities = []
         for member in self.members:
@@ -168,6 +168,7 @@ def cluster_members(
 
     progress.stage("fuse")
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
+    del affinities, affinity  # as large as the fused one
 
     progress.stage("embed")
     basis = spectral.spectral_basis(
@@ -176,7 +177,7 @@ def cluster_members(
         spectral.n_vectors(embedding, n_clusters),
     )
     matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
-    points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.weights.device))
+    points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
 
     progress.stage("assign")
     centers = spectral.kmeans(points, n_clusters, generator(seed, "assign")).centers

@@ -7,7 +7,7 @@ import torch
 
 from scedae import SCEDAE, LandmarkSpectralClustering
 from scedae.baselines import AutoencoderKMeans, AutoencoderLSC
-from scedae.spectral import Affinity
+from scedae.spectral import Affinity, FusedAffinity
 
 # Settings that train in a fraction of a second.
 QUICK = {"hidden_layers": (12, 8, 10), "epochs": 20, "encoding_dim": 3}
@@ -44,8 +44,12 @@ def dense_fused(affinities):
 
 
 def as_affinity(Z):
-    """A dense matrix as an Affinity; zeros fill rows with fewer entries."""
-    n_entries = int((Z != 0).sum(1).max())
-    columns = np.sort(np.argsort(-np.abs(Z), axis=1)[:, :n_entries], axis=1)
-    weights = np.take_along_axis(Z, columns, axis=1)
-    return Affinity(torch.from_numpy(columns), torch.from_numpy(weights), Z.shape[1])
+    """A dense matrix as a FusedAffinity of two parts; zeros fill shorter rows."""
+    parts = []
+    for part in np.array_split(Z, 2, axis=1):
+        n_entries = max(int((part != 0).sum(1).max()), 1)
+        columns = np.argsort(-np.abs(part), axis=1)[:, :n_entries]
+        weights = np.take_along_axis(part, columns, axis=1)
+        columns = torch.from_numpy(columns).int()
+        parts.append(Affinity(columns, torch.from_numpy(weights), part.shape[1]))
+    return FusedAffinity(tuple(parts))

@@ -19,6 +19,7 @@ from scedae.autoencoder.kernels import (
     TILE,
     backward_kernel,
     forward_kernel,
+    load_kernel,
     reconstruct_kernel,
     update_kernel,
 )
@@ -163,17 +164,26 @@ class FusedTraining:
     def load(self, slot: int, rows: torch.Tensor) -> None:
         """Put the rows of some steps, (steps, members, batch, d), into a slot."""
         n_steps, _, _, n_columns = rows.shape
+        width = self._padded[0][0]
         if slot not in self._slots:
-            width = self._padded[0][0]
             shape = (n_steps, self._n_members, self._n_rows, width)
             plain = self._activations[0].plain.new_zeros(shape)
             plain[..., n_columns] = 1
             both = plain.mT.contiguous() if self._both else plain
             self._slots[slot] = plain, both
         plain, transposed = self._slots[slot]
-        plain[:n_steps, :, : self._batch_size, :n_columns] = rows
-        if self._both:
-            transposed[:n_steps, :, :n_columns, : self._batch_size] = rows.mT
+        n_tiles = self._n_rows // TILE * -(-n_columns // TILE)
+        load_kernel[n_tiles, n_steps * self._n_members](
+            rows.contiguous(),
+            plain,
+            transposed,
+            self._batch_size,
+            n_columns,
+            self._n_rows,
+            width,
+            SUM_AXIS_LAST=self._both,
+            TILE=TILE,
+        )
 
     def run(self, slot: int, n_steps: int) -> None:
         """Forward, backward, update; nothing here waits for the GPU."""

@@ -1,4 +1,4 @@
-"""The training step of a whole ensemble as four Triton kernels.
+"""The training step of a whole ensemble as a handful of Triton kernels.
 
 Each launch treats one layer of all members, whatever their widths: the second axis of
 the grid is the member, the first its tiles. Widths and batches are padded to multiples
@@ -88,6 +88,34 @@ def _layer_output(
         right = weights + term[:, None] * n_out + column[None, :]
         stride = n_out
     return _product(left, right, n_in, 1, stride, ROWS, COLUMNS, DEPTH, PRECISION)
+
+
+@triton.jit
+def load_kernel(
+    rows,
+    plain,
+    transposed,
+    batch_size,
+    n_columns,
+    n_rows,
+    width,
+    SUM_AXIS_LAST: tl.constexpr,
+    TILE: tl.constexpr,
+):
+    """Copy batches into their padded place, in both orientations if need be."""
+    tile, batch = tl.program_id(0), tl.program_id(1).to(tl.int64)
+    across = tl.cdiv(n_columns, TILE)
+    row = tile // across * TILE + tl.arange(0, TILE)
+    column = tile % across * TILE + tl.arange(0, TILE)
+    inside = (row[:, None] < batch_size) & (column[None, :] < n_columns)
+    source = rows + batch * batch_size * n_columns
+    value = tl.load(source + row[:, None] * n_columns + column[None, :], mask=inside)
+    value = value.to(plain.dtype.element_ty)
+    start = batch * n_rows * width
+    tl.store(plain + start + row[:, None] * width + column[None, :], value, mask=inside)
+    if SUM_AXIS_LAST:
+        place = row[:, None] + column[None, :] * n_rows
+        tl.store(transposed + start + place, value, mask=inside)
 
 
 @triton.jit(do_not_specialize=["relu"])

@@ -2,6 +2,7 @@
 
 from scedae.spectral.affinity import (
     Affinity,
+    FusedAffinity,
     Neighbors,
     fuse,
     inverse_root,
@@ -29,6 +30,7 @@ __all__ = [
     "Affinity",
     "Basis",
     "Encoding",
+    "FusedAffinity",
     "Gram",
     "Neighbors",
     "choose_landmarks",

@@ -1,16 +1,15 @@
 """anchor, second half, and fuse: the sparse affinity of rows to landmarks.
 
-An affinity has exactly r entries a row, and a fused one m·r, so it is kept as two
-tensors, column numbers and weights: they live on a GPU as well.
+An affinity has exactly r entries a row, so it is kept as two tensors, column numbers
+and weights: they live on a GPU as well. A fused one is its parts, side by side.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 
 from scedae.spectral.distances import nearest, squared_distances
@@ -20,7 +19,7 @@ from scedae.spectral.distances import nearest, squared_distances
 class Affinity:
     """A sparse matrix of shape (n, p) with equally many entries in every row."""
 
-    columns: torch.Tensor  # (n, r) long
+    columns: torch.Tensor  # (n, r) int
     weights: torch.Tensor  # (n, r) float64
     n_landmarks: int
 
@@ -38,20 +37,60 @@ class Affinity:
             self.columns, matrix, per_sample_weights=self.weights, mode="sum"
         )
 
-    def to_scipy(self) -> sp.csr_matrix:
-        columns, weights = self.columns.int().cpu(), self.weights.cpu()
-        starts = np.arange(len(columns) + 1) * columns.shape[1]
-        return sp.csr_matrix(
-            (weights.numpy().ravel(), columns.numpy().ravel(), starts),
-            shape=(len(columns), self.n_landmarks),
-        )
+    def scaled(self, column_scale: torch.Tensor) -> Affinity:
+        """Each column times a factor."""
+        weights = self.weights * column_scale[self.columns]
+        return Affinity(self.columns, weights, self.n_landmarks)
+
+
+@dataclass(frozen=True)
+class FusedAffinity:
+    """Z̄ of shape (n, Σp): the parts of its members, side by side."""
+
+    parts: tuple[Affinity, ...]
+
+    @property
+    def n_landmarks(self) -> int:
+        return sum(part.n_landmarks for part in self.parts)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.parts[0].columns)
+
+    @property
+    def device(self) -> torch.device:
+        return self.parts[0].weights.device
+
+    def column_sums(self) -> torch.Tensor:
+        return torch.cat([part.column_sums() for part in self.parts])
+
+    def times(self, matrix: torch.Tensor) -> torch.Tensor:
+        """Product with a (Σp, q) matrix; each row by itself."""
+        shares = matrix.split([part.n_landmarks for part in self.parts])
+        products = map(Affinity.times, self.parts, shares)
+        total = next(products)
+        for product in products:
+            total += product
+        return total
+
+    def blocks(self, height: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """Column numbers and weights of ``height`` rows at a time, (height, Σr)."""
+        offsets = np.cumsum([0, *(part.n_landmarks for part in self.parts)])
+        for start in range(0, self.n_rows, height):
+            rows = slice(start, start + height)
+            columns = [
+                part.columns[rows] + int(offset)
+                for part, offset in zip(self.parts, offsets, strict=False)
+            ]
+            weights = [part.weights[rows] for part in self.parts]
+            yield torch.cat(columns, dim=1), torch.cat(weights, dim=1)
 
 
 @dataclass(frozen=True)
 class Neighbors:
     """The r nearest landmarks of each row, and the squared distances to them."""
 
-    columns: torch.Tensor  # (n, r) long
+    columns: torch.Tensor  # (n, r) int
     squared: torch.Tensor  # (n, r) float64
 
 
@@ -60,7 +99,8 @@ def nearest_landmarks(
 ) -> Neighbors:
     """N(i) of Eq. 4, for a block of encoded rows."""
     columns = nearest(rows, landmarks, n_neighbors)
-    return Neighbors(columns, squared_distances(rows, landmarks, columns))
+    squared = squared_distances(rows, landmarks, columns)
+    return Neighbors(columns.int(), squared)  # half the memory of long numbers
 
 
 def mean_distance(neighbors: Neighbors) -> float:
@@ -86,15 +126,12 @@ def inverse_root(column_sums: torch.Tensor) -> torch.Tensor:
 
 def fuse(
     affinities: Sequence[Affinity], column_scales: Sequence[torch.Tensor]
-) -> Affinity:
+) -> FusedAffinity:
     """Z̄ = [Ẑ_1 | … | Ẑ_m] / √m with Ẑ = Z Σ^(-1/2) (Eq. 8), of shape (n, Σp)."""
-    offsets = np.cumsum([0, *(a.n_landmarks for a in affinities)])
-    columns = [
-        a.columns + int(offset) for a, offset in zip(affinities, offsets, strict=False)
-    ]
-    weights = [
-        a.weights * scale[a.columns]
-        for a, scale in zip(affinities, column_scales, strict=True)
-    ]
-    fused = torch.cat(weights, dim=1).div_(len(affinities) ** 0.5)
-    return Affinity(torch.cat(columns, dim=1), fused, int(offsets[-1]))
+    share = len(affinities) ** -0.5
+    return FusedAffinity(
+        tuple(
+            affinity.scaled(share * scale)
+            for affinity, scale in zip(affinities, column_scales, strict=True)
+        )
+    )

@@ -16,7 +16,7 @@ import torch
 from scipy.sparse.linalg import LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
-from scedae.spectral.affinity import Affinity
+from scedae.spectral.affinity import FusedAffinity
 from scedae.spectral.gram import Gram
 
 EMBEDDINGS = ("diffusion", "lsc")
@@ -50,7 +50,7 @@ def n_vectors(embedding: str, n_clusters: int) -> int:
     return n_clusters if embedding == "lsc" else max(2 * n_clusters - 1, 1)
 
 
-def trivial_vector(affinity: Affinity) -> np.ndarray:
+def trivial_vector(affinity: FusedAffinity) -> np.ndarray:
     """The right singular vector of value 1 whose left one is constant.
 
     S̄ is bistochastic, so the constant vector is always an eigenvector of value 1;
@@ -153,7 +153,7 @@ def embedding_matrix(basis: Basis, embedding: str, n_clusters: int) -> np.ndarra
     return basis.vectors * weights
 
 
-def embed(affinity: Affinity, matrix: torch.Tensor) -> torch.Tensor:
+def embed(affinity: FusedAffinity, matrix: torch.Tensor) -> torch.Tensor:
     """Coordinates of rows with their length taken out, of shape (n, q).
 
     A row that is zero in all directions stays zero.

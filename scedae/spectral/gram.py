@@ -13,9 +13,9 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.csgraph import connected_components
 
-from scedae.spectral.affinity import Affinity
+from scedae.spectral.affinity import FusedAffinity
 
-# Pairs of entries added up in one go on a GPU.
+# Pairs of entries that are added up in one go.
 _BLOCK_PAIRS = 1 << 25
 # On a GPU the matrix may take this share of the free memory; else it goes to the CPU.
 _MEMORY_SHARE = 0.25
@@ -36,13 +36,24 @@ class Gram(Protocol):
         """The connected piece each landmark belongs to, of shape (size,)."""
 
 
+def _block_rows(affinity: FusedAffinity) -> int:
+    n_entries = sum(part.columns.shape[1] for part in affinity.parts)
+    return max(_BLOCK_PAIRS // n_entries**2, 1)
+
+
 class SparseGram:
     """On the host, as CSR."""
 
-    def __init__(self, affinity: Affinity) -> None:
-        rows = affinity.to_scipy()
-        self._matrix: sp.csr_matrix = (rows.T @ rows).tocsr()
+    def __init__(self, affinity: FusedAffinity) -> None:
         self.size = affinity.n_landmarks
+        self._matrix = sp.csr_matrix((self.size, self.size))
+        for columns, weights in affinity.blocks(_block_rows(affinity)):
+            starts = np.arange(len(columns) + 1) * columns.shape[1]
+            rows = sp.csr_matrix(
+                (weights.numpy().ravel(), columns.numpy().ravel(), starts),
+                shape=(len(columns), self.size),
+            )
+            self._matrix += (rows.T @ rows).tocsr()
 
     def dense(self) -> np.ndarray:
         return self._matrix.toarray()
@@ -57,14 +68,11 @@ class SparseGram:
 class DenseGram:
     """On a GPU, where a dense matrix is met faster than a sparse one."""
 
-    def __init__(self, affinity: Affinity) -> None:
+    def __init__(self, affinity: FusedAffinity) -> None:
         self.size = affinity.n_landmarks
-        flat = affinity.weights.new_zeros(self.size**2)
-        n_rows, n_entries = affinity.columns.shape
-        height = max(_BLOCK_PAIRS // n_entries**2, 1)
-        for start in range(0, n_rows, height):
-            columns = affinity.columns[start : start + height]
-            weights = affinity.weights[start : start + height]
+        flat = affinity.parts[0].weights.new_zeros(self.size**2)
+        for columns, weights in affinity.blocks(_block_rows(affinity)):
+            columns = columns.long()
             places = columns[:, :, None] * self.size + columns[:, None, :]
             products = weights[:, :, None] * weights[:, None, :]
             # index_put_ sorts: the sums do not depend on which thread comes first.
@@ -94,9 +102,9 @@ class DenseGram:
             numbers = least
 
 
-def gram_matrix(affinity: Affinity) -> Gram:
+def gram_matrix(affinity: FusedAffinity) -> Gram:
     """Z̄ᵀZ̄ of shape (Σp, Σp), where the affinity lies if there is room."""
-    device = affinity.weights.device
+    device = affinity.device
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         if 8 * affinity.n_landmarks**2 <= _MEMORY_SHARE * free:

@@ -9,7 +9,7 @@ from scedae.spectral import (
     mean_distance,
     nearest_landmarks,
 )
-from tests.helpers import dense_affinity, dense_fused
+from tests.helpers import as_affinity, dense_affinity, dense_fused
 
 
 def affinity_of(encoding, landmarks, r):
@@ -20,7 +20,9 @@ def affinity_of(encoding, landmarks, r):
 
 def dense(affinity):
     Z = np.zeros((len(affinity.columns), affinity.n_landmarks))
-    np.put_along_axis(Z, affinity.columns.numpy(), affinity.weights.numpy(), axis=1)
+    np.put_along_axis(
+        Z, affinity.columns.long().numpy(), affinity.weights.numpy(), axis=1
+    )
     return Z
 
 
@@ -55,7 +57,7 @@ def test_fused_matrix_equals_the_naive_reference_and_is_bistochastic(rng):
     ]
     affinities = [affinity_of(Y, U, 3)[0] for Y, U in members]
     scales = [inverse_root(a.column_sums()) for a in affinities]
-    fused = fuse(affinities, scales).to_scipy().toarray()
+    fused = np.hstack([dense(part) for part in fuse(affinities, scales).parts])
     np.testing.assert_allclose(fused, dense_fused([dense(a) for a in affinities]))
     S = fused @ fused.T  # Eq. 6
     np.testing.assert_allclose(S.sum(0), 1)
@@ -76,3 +78,19 @@ def test_products_and_sums_equal_the_dense_ones(rng):
     found = affinity.times(torch.from_numpy(matrix))
     np.testing.assert_allclose(found, dense(affinity) @ matrix, atol=1e-14)
     np.testing.assert_allclose(affinity.column_sums(), dense(affinity).sum(0))
+
+
+def test_a_fused_affinity_is_its_parts_side_by_side(rng):
+    Z = np.where(rng.random((30, 9)) < 0.3, rng.random((30, 9)), 0)
+    fused = as_affinity(Z)
+    matrix = rng.standard_normal((9, 4))
+    found = fused.times(torch.from_numpy(matrix))
+    np.testing.assert_allclose(found, Z @ matrix, atol=1e-14)
+    np.testing.assert_allclose(fused.column_sums(), Z.sum(0))
+    again = np.zeros_like(Z)
+    for block, (columns, weights) in enumerate(fused.blocks(8)):
+        for i, (row, values) in enumerate(
+            zip(columns, weights, strict=True), 8 * block
+        ):
+            again[i, row.numpy()] = values
+    np.testing.assert_array_equal(again, Z)
