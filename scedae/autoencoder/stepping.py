@@ -61,6 +61,8 @@ def _record(
 ) -> dict[tuple[int, int], torch.cuda.CUDAGraph]:
     """Graphs of all slots and lengths. Kernels are compiled on the way, if need be."""
     graphs = {}
+    # Ahead of any stream a training may open beside it.
+    stream = torch.cuda.Stream(device, priority=-1)
     with training.rehearsal():
         for slot in range(_N_SLOTS):
             training.load(slot, torch.zeros(max(sizes), *batches.shape, device=device))
@@ -69,7 +71,7 @@ def _record(
         for slot in range(_N_SLOTS):
             for size in sizes:
                 graphs[slot, size] = torch.cuda.CUDAGraph()
-                with torch.cuda.graph(graphs[slot, size]):
+                with torch.cuda.graph(graphs[slot, size], stream=stream):
                     training.run(slot, size)
         torch.cuda.synchronize()
     return graphs
