@@ -115,28 +115,36 @@ of shape (n_samples, n_features)
         self
         """
         self._validate_params()
-        device = resolve_device(self.device)
         before = dict(vars(self))
         try:
-            rows = check_rows(self, X, reset=True)
-            check_enough_rows(rows.n_rows, self.n_clusters)
-            placed = rows.to(device)
-            statistics = gather_statistics(placed)
-            seed = root_seed(self.random_state)
             with Progress(self.verbose) as progress:
-                self._fit(FitContext(placed, statistics, seed, device, progress))
+                context = self._context(X, progress)
+                self._fit(context)
         except BaseException:
             # Whatever happened, Ctrl-C too: the estimator is as it was.
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-        self.seed_ = seed
+        self._conclude(context)
+        return self
+
+    def _context(self, X: Any, progress: Progress) -> FitContext:
+        """Checked rows, where the fit will run, and what is known of them."""
+        device = resolve_device(self.device)
+        rows = check_rows(self, X, reset=True)
+        check_enough_rows(rows.n_rows, self.n_clusters)
+        placed = rows.to(device)
+        seed = root_seed(self.random_state)
+        return FitContext(placed, gather_statistics(placed), seed, device, progress)
+
+    def _conclude(self, context: FitContext) -> None:
+        """What every fit leaves behind, and a word if the answer is degenerate."""
+        self.seed_ = context.seed
         self.n_clusters_ = len(np.unique(self.labels_))
         self._fitted_parameters = self._json_parameters()
         warn_if_degenerate(
-            self.n_clusters_, self.n_clusters, constant=statistics.constant
+            self.n_clusters_, self.n_clusters, constant=context.statistics.constant
         )
-        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The cluster of each row, by the road the training rows took.

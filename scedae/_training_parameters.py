@@ -34,7 +34,7 @@ class AutoencoderParameters(BaseClusterer):
     """Turns the stored parameters into what the training takes."""
 
     hidden_layers: Any
-    encoding_dim: int
+    encoding_dim: Any
     epochs: Any
     batch_size: int
     learning_rate: float
@@ -54,6 +54,9 @@ class AutoencoderParameters(BaseClusterer):
             )
         return tuple(int(width) for width in layers)
 
+    def _resolved_encoding_dim(self) -> int:
+        return self.encoding_dim
+
     def _resolved_batch(self, context: FitContext) -> int:
         return resolve_batch_size(self.batch_size, context.rows.n_rows)
 
@@ -70,7 +73,7 @@ class AutoencoderParameters(BaseClusterer):
 
     def _training_options(self, context: FitContext, scaler: Scaler) -> TrainingOptions:
         return TrainingOptions(
-            encoding_dim=self.encoding_dim,
+            encoding_dim=self._resolved_encoding_dim(),
             batch_size=self._resolved_batch(context),
             learning_rate=self.learning_rate,
             schedule=self.schedule,

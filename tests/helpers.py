@@ -6,11 +6,13 @@ import numpy as np
 import torch
 
 from scedae import SCEDAE, LandmarkSpectralClustering
-from scedae.baselines import AutoencoderKMeans, AutoencoderLSC
+from scedae.baselines import DCN, DKM, IDEC, AutoencoderKMeans, AutoencoderLSC
 from scedae.spectral import Affinity, FusedAffinity
 
 # Settings that train in a fraction of a second.
 QUICK = {"hidden_layers": (12, 8, 10), "epochs": 20, "encoding_dim": 3}
+
+JOINT = {"pretrain_epochs": 40, "learning_rate": 5e-3, "random_state": 0}
 
 ESTIMATORS = {
     "SCEDAE": lambda k=3, **kw: SCEDAE(k, **{**QUICK, "random_state": 0, **kw}),
@@ -23,7 +25,16 @@ ESTIMATORS = {
     "AutoencoderLSC": lambda k=3, **kw: AutoencoderLSC(
         k, **{**QUICK, "random_state": 0, **kw}
     ),
+    **{
+        estimator.__name__: lambda k=3, estimator=estimator, **kw: estimator(
+            k, **{**QUICK, **JOINT, **kw}
+        )
+        for estimator in (DCN, DKM, IDEC)
+    },
 }
+
+# Those that tie rows to landmarks.
+SPECTRAL = ("SCEDAE", "LandmarkSpectralClustering", "AutoencoderLSC")
 
 
 def dense_affinity(encoding, landmarks, n_neighbors, bandwidth):

@@ -9,14 +9,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scedae.metrics import clustering_accuracy
-from tests.helpers import ESTIMATORS
+from tests.helpers import ESTIMATORS, SPECTRAL
 
 # Checks that an estimator is expected to fail, each with its reason: none today.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
 
 
 def quick(name):
-    arguments = {"n_landmarks": 20} if name != "AutoencoderKMeans" else {}
+    arguments = {"n_landmarks": 20} if name in SPECTRAL else {}
     if name != "LandmarkSpectralClustering":
         arguments |= {"epochs": 3, "hidden_layers": (8, 6)}
     return ESTIMATORS[name](3, random_state=None, **arguments)

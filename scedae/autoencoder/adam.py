@@ -64,7 +64,6 @@ class Adam:
             maximize=False,
         )
 
-    def restart(self) -> None:
-        """Forget every step taken."""
-        for state in (self._first, self._second, self._n_done, self._count):
-            state.zero_()
+    def state(self) -> list[torch.Tensor]:
+        """Every tensor that a step changes, apart from ``flat`` itself."""
+        return [self._first, self._second, self._n_done, self._count]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 import torch
@@ -18,11 +19,23 @@ class RowSource(Protocol):
     def take(self, index: torch.Tensor) -> torch.Tensor: ...
 
 
+@dataclass(frozen=True)
+class Batch:
+    """Rows of one or more steps, and their numbers."""
+
+    rows: torch.Tensor  # (steps, runs, batch, d)
+    index: torch.Tensor  # (steps, runs, batch) long
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
 class Batches:
     """Batches for runs that train together, drawn from each run's own generator.
 
-    A last batch that would be short is left out: another order leaves out other rows
-    in the next epoch.
+    They come in rounds: an epoch, or fewer steps where something is to be done more
+    often. A last batch of an epoch that would be short is left out, and so are steps
+    that do not fill a round: another order leaves out other rows in the next epoch.
     """
 
     def __init__(
@@ -35,10 +48,19 @@ class Batches:
         self._generators = generators
         self.batch_size = min(batch_size, source.n_rows)
         self.steps_per_epoch = source.n_rows // self.batch_size
+        self.steps_per_round = self.steps_per_epoch
         self._orders = torch.empty(0)
+        self._first = self.steps_per_epoch
 
-    def begin_epoch(self) -> None:
-        """Draw the orders of an epoch, of shape (steps, runs, batch)."""
+    def begin_round(self) -> None:
+        """Make ready for a round; draws the orders of an epoch where one ended."""
+        self._first += self.steps_per_round
+        if self._first + self.steps_per_round > self.steps_per_epoch:
+            self._draw_orders()
+            self._first = 0
+
+    def _draw_orders(self) -> None:
+        """Row numbers of an epoch, of shape (steps, runs, batch)."""
         n_used = self.steps_per_epoch * self.batch_size
         orders = [
             torch.randperm(self._source.n_rows, generator=generator)[:n_used]
@@ -48,12 +70,14 @@ class Batches:
         batches = batches.transpose(0, 1).contiguous()
         self._orders = batches.to(self._source.device)
 
-    def rows(self, first: int, last: int) -> torch.Tensor:
-        """Rows of the steps ``first`` to ``last``: (steps, runs, batch, columns)."""
-        index = self._orders[first:last]
-        return self._source.take(index.flatten()).view(*index.shape, -1)
+    def take(self, first: int, last: int) -> Batch:
+        """The steps ``first`` to ``last`` of this round."""
+        index = self._orders[self._first + first : self._first + last]
+        rows = self._source.take(index.flatten())
+        return Batch(rows.view(*index.shape, -1), index.to(rows.device))
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Runs, batch and columns: the rows of one step."""
-        return len(self._generators), self.batch_size, self._source.n_columns
+    def blank(self, n_steps: int, device: torch.device) -> Batch:
+        """Zeros in the shape of a batch."""
+        shape = (n_steps, len(self._generators), self.batch_size)
+        rows = torch.zeros(*shape, self._source.n_columns, device=device)
+        return Batch(rows, torch.zeros(shape, dtype=torch.long, device=device))

@@ -14,6 +14,7 @@ from itertools import pairwise
 import torch
 
 from scedae.autoencoder.adam import BETA_1, BETA_2, EPSILON
+from scedae.autoencoder.batches import Batch
 from scedae.autoencoder.kernels import (
     LAYER_FIELDS,
     TILE,
@@ -24,6 +25,7 @@ from scedae.autoencoder.kernels import (
     update_kernel,
 )
 from scedae.autoencoder.network import Encoder, glorot_uniform, is_linear
+from scedae.autoencoder.objective import CodeObjective
 
 # Shape of the tiles, by measurement on an H200 (docs/design.md). How many numbers are
 # summed in one go does not depend on company: nor do the weights, to the last bit.
@@ -104,7 +106,8 @@ class FusedTraining:
         self._losses = torch.zeros(self._n_members, n_tiles, device=device)
         self._schedule = _adam_schedule(rates).to(device)
         self._n_done = torch.zeros((), dtype=torch.long, device=device)
-        self._slots: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+        self._slots: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
+        self._objective: CodeObjective | None = None
         self._side = torch.cuda.Stream(device) if device.type == "cuda" else None
 
     def _lay_out(self) -> tuple[list[torch.Tensor], list[list[int]], int]:
@@ -161,20 +164,28 @@ class FusedTraining:
                 copy = self._block(self._weights.transposed, member, layer)
                 copy.view(block.shape[::-1]).copy_(block.T)
 
-    def load(self, slot: int, rows: torch.Tensor) -> None:
-        """Put the rows of some steps, (steps, members, batch, d), into a slot."""
-        n_steps, _, _, n_columns = rows.shape
+    def pursue(self, objective: CodeObjective, rates: torch.Tensor) -> None:
+        """Go on from here with a further objective, and with a fresh optimizer."""
+        self._objective = objective
+        self._schedule = _adam_schedule(rates).to(self._schedule.device)
+        for state in (self._first, self._second, self._n_done):
+            state.zero_()
+
+    def load(self, slot: int, batch: Batch) -> None:
+        """Put the rows of some steps into a slot."""
+        n_steps, _, _, n_columns = batch.rows.shape
         width = self._padded[0][0]
         if slot not in self._slots:
             shape = (n_steps, self._n_members, self._n_rows, width)
             plain = self._activations[0].plain.new_zeros(shape)
             plain[..., n_columns] = 1
             both = plain.mT.contiguous() if self._both else plain
-            self._slots[slot] = plain, both
-        plain, transposed = self._slots[slot]
+            self._slots[slot] = plain, both, batch.index.clone()
+        plain, transposed, index = self._slots[slot]
+        index[:n_steps].copy_(batch.index)
         n_tiles = self._n_rows // TILE * -(-n_columns // TILE)
         load_kernel[n_tiles, n_steps * self._n_members](
-            rows.contiguous(),
+            batch.rows.contiguous(),
             plain,
             transposed,
             self._batch_size,
@@ -187,18 +198,20 @@ class FusedTraining:
 
     def run(self, slot: int, n_steps: int) -> None:
         """Forward, backward, update; nothing here waits for the GPU."""
-        plain, transposed = self._slots[slot]
+        plain, transposed, index = self._slots[slot]
         for step in range(n_steps):
-            self._step(step, _Values(plain[step], transposed[step]))
+            self._step(step, _Values(plain[step], transposed[step]), index[step])
         self._n_done += n_steps
 
-    def _step(self, step: int, batch: _Values) -> None:
+    def _step(self, step: int, batch: _Values, index: torch.Tensor) -> None:
         inputs = [batch, *self._activations]
         last = self._n_layers - 1
         for layer in range(last):
             self._forward(layer, inputs[layer], inputs[layer + 1])
         self._reconstruct(inputs[last], batch)
         for layer in reversed(range(self._n_layers)):
+            if layer == self._n_layers // 2 - 1:
+                self._add_gradient_at_codes(index)
             # The weights of a layer may change when the gradient has passed them.
             if layer > 0:
                 self._backward(layer, inputs[layer])
@@ -206,6 +219,22 @@ class FusedTraining:
                 self._update(step, layer, inputs[layer])
         if self._side:
             torch.cuda.current_stream().wait_stream(self._side)
+
+    def _add_gradient_at_codes(self, index: torch.Tensor) -> None:
+        """What a further objective has to say; codes have one width in all members."""
+        if self._objective is None:
+            return
+        layer = self._n_layers // 2 - 1
+        width, shape = self._widths[0][layer + 1], (self._n_members, self._n_rows, -1)
+        where = slice(None), slice(self._batch_size), slice(width)
+        codes = self._activations[layer].plain.view(shape)[where]
+        extra = self._objective.gradient(codes.float(), index)
+        self._deltas[layer].plain.view(shape)[where] += extra
+        if self._both:
+            turned = self._deltas[layer].transposed.view(
+                self._n_members, -1, self._n_rows
+            )
+            turned.mT[where] += extra
 
     @contextmanager
     def _aside(self) -> Iterator[None]:
@@ -303,15 +332,11 @@ class FusedTraining:
             )
         )
 
-    @contextmanager
-    def rehearsal(self) -> Iterator[None]:
-        """Steps taken inside leave no trace in weights, moments or losses."""
-        before = self._master.clone()
-        yield
-        self._master.copy_(before)
-        self._copy_weights()
-        for state in (self._first, self._second, self._losses, self._n_done):
-            state.zero_()
+    def state(self) -> list[torch.Tensor]:
+        """Every tensor that a step changes."""
+        extra = self._objective.state() if self._objective else []
+        own = [self._master, self._first, self._second, self._losses, self._n_done]
+        return [*own, self._weights.plain, self._weights.transposed, *extra]
 
 
 def _adam_schedule(rates: torch.Tensor) -> torch.Tensor:

@@ -9,7 +9,8 @@ take longer than the arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -48,6 +49,17 @@ def product(
         part = slice(start, start + _MAX_TERMS)
         out.baddbmm_(left[:, :, part], right[:, part])
     return out
+
+
+@contextmanager
+def tensor_cores(precision: str) -> Iterator[None]:
+    """TF32 products on a GPU for as long as this lasts; the setting is global."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def _sigmoid(logits: torch.Tensor) -> torch.Tensor:
@@ -182,9 +194,19 @@ class AutoencoderStack:
         residual = output - batch
         return residual.square().sum(2).sum(1) / size, residual.mul_(2 / size)
 
-    def backward(self, activations: list[torch.Tensor], delta: torch.Tensor) -> None:
-        """Fill the gradients, given the loss gradient at the output."""
+    def backward(
+        self,
+        activations: list[torch.Tensor],
+        delta: torch.Tensor,
+        at_codes: torch.Tensor | None = None,
+    ) -> None:
+        """Fill the gradients, given the loss gradient at the output.
+
+        ``at_codes`` is what a further term of the loss adds at the codes.
+        """
         for i in reversed(range(self.n_layers)):
+            if at_codes is not None and i == self.n_layers // 2 - 1:
+                delta = delta.add_(at_codes)
             below = activations[i]
             weight_gradient, bias_gradient = self._gradients[i]
             product(below.transpose(1, 2), delta, out=weight_gradient)

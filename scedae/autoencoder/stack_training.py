@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import torch
 
 from scedae.autoencoder.adam import Adam
-from scedae.autoencoder.network import AutoencoderStack, Encoder
+from scedae.autoencoder.batches import Batch
+from scedae.autoencoder.network import AutoencoderStack, Encoder, tensor_cores
+from scedae.autoencoder.objective import CodeObjective
 
 
 class StackTraining:
@@ -27,29 +28,47 @@ class StackTraining:
         device: torch.device,
         *,
         bounded: bool,
+        precision: str = "float32",
     ) -> None:
+        self._precision = precision
         self.stack = AutoencoderStack(
             widths, padded, generators, device, bounded=bounded
         )
         self._adam = Adam(self.stack.flat, self.stack.flat_gradient, rates)
         self._losses = torch.zeros(len(widths), device=device)
-        self._slots: dict[int, torch.Tensor] = {}
+        self._slots: dict[int, Batch] = {}
+        self._objective: CodeObjective | None = None
 
-    def load(self, slot: int, rows: torch.Tensor) -> None:
-        """Put the rows of some steps, (steps, members, batch, d), into a slot."""
-        if rows.device.type == "cpu" or slot not in self._slots:
-            self._slots[slot] = rows
+    def pursue(self, objective: CodeObjective, rates: torch.Tensor) -> None:
+        """Go on from here with a further objective, and with a fresh optimizer."""
+        self._objective = objective
+        self._adam = Adam(self.stack.flat, self.stack.flat_gradient, rates)
+
+    def load(self, slot: int, batch: Batch) -> None:
+        """Put the rows of some steps into a slot."""
+        if batch.rows.device.type == "cpu" or slot not in self._slots:
+            self._slots[slot] = batch
         else:
-            self._slots[slot][: len(rows)].copy_(rows)
+            self._slots[slot].rows[: len(batch)].copy_(batch.rows)
+            self._slots[slot].index[: len(batch)].copy_(batch.index)
 
     def run(self, slot: int, n_steps: int) -> None:
         """Forward, backward, update; nothing here waits for a GPU."""
-        for batch in self._slots[slot][:n_steps]:
-            activations = self.stack.forward(batch)
-            loss, delta = self.stack.reconstruction_loss(activations[-1], batch)
-            self.stack.backward(activations, delta)
-            self._adam.step()
-            self._losses += loss
+        batch = self._slots[slot]
+        with tensor_cores(self._precision):
+            for rows, index in zip(batch.rows[:n_steps], batch.index, strict=False):
+                self._step(rows, index)
+
+    def _step(self, rows: torch.Tensor, index: torch.Tensor) -> None:
+        activations = self.stack.forward(rows)
+        loss, delta = self.stack.reconstruction_loss(activations[-1], rows)
+        codes = activations[self.stack.n_layers // 2]
+        extra = None
+        if self._objective is not None:
+            extra = self._objective.gradient(codes, index)
+        self.stack.backward(activations, delta, extra)
+        self._adam.step()
+        self._losses += loss
 
     def take_losses(self) -> torch.Tensor:
         """Sum over steps of each member's loss since this was last asked."""
@@ -60,11 +79,7 @@ class StackTraining:
     def encoder(self, member: int) -> Encoder:
         return self.stack.encoder(member)
 
-    @contextmanager
-    def rehearsal(self) -> Iterator[None]:
-        """Steps taken inside leave no trace in weights, moments or losses."""
-        before = self.stack.flat.clone()
-        yield
-        self.stack.flat.copy_(before)
-        self._adam.restart()
-        self._losses.zero_()
+    def state(self) -> list[torch.Tensor]:
+        """Every tensor that a step changes."""
+        extra = self._objective.state() if self._objective else []
+        return [self.stack.flat, self._losses, *self._adam.state(), *extra]

@@ -1,18 +1,18 @@
-"""Walk through the epochs of a training: step by step, or by recorded steps."""
+"""Walk through the rounds of a training: step by step, or by recorded steps."""
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from typing import Protocol
 
 import torch
 
-from scedae.autoencoder.batches import Batches
+from scedae.autoencoder.batches import Batch, Batches
 from scedae.autoencoder.network import Encoder
+from scedae.autoencoder.objective import CodeObjective
 
 # Steps in one CUDA graph: enough to hide what a launch costs the host.
 _STEPS_PER_GRAPH = 16
@@ -25,35 +25,46 @@ _N_SLOTS = 2
 class Training(Protocol):
     """Runs that train together; steps work on rows that lie in slots."""
 
-    def load(self, slot: int, rows: torch.Tensor) -> None: ...
+    def load(self, slot: int, batch: Batch) -> None: ...
     def run(self, slot: int, n_steps: int) -> None: ...
+    def pursue(self, objective: CodeObjective, rates: torch.Tensor) -> None: ...
     def take_losses(self) -> torch.Tensor: ...
     def encoder(self, member: int) -> Encoder: ...
-    def rehearsal(self) -> AbstractContextManager[None]: ...
+    def state(self) -> list[torch.Tensor]: ...
 
 
 def walk(
-    training: Training, batches: Batches, n_epochs: int, stop: threading.Event
+    training: Training, batches: Batches, n_rounds: int, stop: threading.Event
 ) -> Iterator[int]:
-    """Take every step as it comes; yields the number of each epoch when it is done.
+    """Take every step as it comes; yields the number of each round when it is done.
 
     Ends early when ``stop`` is set.
     """
-    for epoch in range(1, n_epochs + 1):
-        batches.begin_epoch()
-        for step in range(batches.steps_per_epoch):
+    for number in range(1, n_rounds + 1):
+        batches.begin_round()
+        for step in range(batches.steps_per_round):
             if stop.is_set():
                 return
-            training.load(0, batches.rows(step, step + 1))
+            training.load(0, batches.take(step, step + 1))
             training.run(0, 1)
-        yield epoch
+        yield number
 
 
 def _chunks(batches: Batches) -> list[tuple[int, int]]:
-    """The steps of an epoch in pieces of one graph each."""
-    size = max(min(_STEPS_PER_GRAPH, _NUMBERS_PER_GRAPH // math.prod(batches.shape)), 1)
-    firsts = range(0, batches.steps_per_epoch, size)
-    return [(first, min(first + size, batches.steps_per_epoch)) for first in firsts]
+    """The steps of a round in pieces of one graph each."""
+    n_numbers = batches.blank(1, torch.device("meta")).rows.numel()
+    size = max(min(_STEPS_PER_GRAPH, _NUMBERS_PER_GRAPH // n_numbers), 1)
+    firsts = range(0, batches.steps_per_round, size)
+    return [(first, min(first + size, batches.steps_per_round)) for first in firsts]
+
+
+@contextmanager
+def _rehearsal(training: Training) -> Iterator[None]:
+    """Steps taken inside leave no trace."""
+    before = [tensor.clone() for tensor in training.state()]
+    yield
+    for tensor, value in zip(training.state(), before, strict=True):
+        tensor.copy_(value)
 
 
 def _record(
@@ -63,9 +74,9 @@ def _record(
     graphs = {}
     # Ahead of any stream a training may open beside it.
     stream = torch.cuda.Stream(device, priority=-1)
-    with training.rehearsal():
+    with _rehearsal(training):
         for slot in range(_N_SLOTS):
-            training.load(slot, torch.zeros(max(sizes), *batches.shape, device=device))
+            training.load(slot, batches.blank(max(sizes), device))
             training.run(slot, 1)
         torch.cuda.synchronize()
         for slot in range(_N_SLOTS):
@@ -95,12 +106,12 @@ class _Loader:
         """Fill a slot; the event tells the GPU when it is full."""
         with torch.cuda.stream(self._stream):
             if first == 0:
-                self._batches.begin_epoch()
-            rows = self._batches.rows(first, last)
+                self._batches.begin_round()
+            batch = self._batches.take(first, last)
             free = self._free[slot]
             if free is not None:
                 self._stream.wait_event(free)
-            self._training.load(slot, rows)
+            self._training.load(slot, batch)
             return self._stream.record_event()
 
     def release(self, slot: int) -> None:
@@ -109,13 +120,13 @@ class _Loader:
 
 
 def replay(
-    training: Training, batches: Batches, n_epochs: int, device: torch.device
+    training: Training, batches: Batches, n_rounds: int, device: torch.device
 ) -> Iterator[int]:
     """Record the steps once as CUDA graphs and replay them; yields as ``walk`` does.
 
     The networks are so small that launching their kernels one by one would take
     longer than running them. The host waits for the GPU only where the caller asks
-    for losses, after an epoch.
+    for losses, after a round.
     """
     chunks = _chunks(batches)
     graphs = _record(
@@ -123,19 +134,19 @@ def replay(
     )
     loader = _Loader(training, batches, device)
     plan = [
-        (epoch, first, last)
-        for epoch in range(1, n_epochs + 1)
+        (number, first, last)
+        for number in range(1, n_rounds + 1)
         for first, last in chunks
     ]
     with ThreadPoolExecutor(1, "scedae-rows") as pool:
         full = pool.submit(loader.fetch, 0, *plan[0][1:])
-        for number, (epoch, first, last) in enumerate(plan):
-            slot = number % _N_SLOTS
+        for i, (number, first, last) in enumerate(plan):
+            slot = i % _N_SLOTS
             torch.cuda.current_stream().wait_event(full.result())
-            if number + 1 < len(plan):
-                following = plan[number + 1][1:]
-                full = pool.submit(loader.fetch, (number + 1) % _N_SLOTS, *following)
+            if i + 1 < len(plan):
+                following = plan[i + 1][1:]
+                full = pool.submit(loader.fetch, (i + 1) % _N_SLOTS, *following)
             graphs[slot, last - first].replay()
             loader.release(slot)
-            if last == batches.steps_per_epoch:
-                yield epoch
+            if last == batches.steps_per_round:
+                yield number

@@ -7,7 +7,7 @@ import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import torch
@@ -130,18 +130,12 @@ def has_triton() -> bool:
     )
 
 
-@contextmanager
-def tensor_cores(precision: str) -> Iterator[None]:
-    """TF32 products on a GPU for as long as this lasts; the setting is global."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
+def on_device(device: torch.device) -> AbstractContextManager[object]:
+    """Streams and graphs made inside belong to this GPU."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
-def _start(
+def start_training(
     source: RowSource,
     runs: Sequence[TrainingRun],
     options: TrainingOptions,
@@ -185,8 +179,27 @@ def _start(
         hidden = padding(runs[0])
         padded = layer_widths(source.n_columns, hidden, options.encoding_dim)
     return StackTraining(
-        widths, padded, generators, rates, device, bounded=options.bounded
+        widths,
+        padded,
+        generators,
+        rates,
+        device,
+        bounded=options.bounded,
+        precision=options.precision,
     ), batches
+
+
+def rounds(
+    training: Training,
+    batches: Batches,
+    n_rounds: int,
+    device: torch.device,
+    stop: threading.Event | None = None,
+) -> Iterator[int]:
+    """Take the steps of so many rounds; yields the number of each when it is done."""
+    if device.type == "cuda":
+        return replay(training, batches, n_rounds, device)
+    return walk(training, batches, n_rounds, stop or threading.Event())
 
 
 def train_runs(
@@ -203,13 +216,8 @@ def train_runs(
     @torch.no_grad()
     def train(group: Sequence[int]) -> None:
         members = [runs[number] for number in group]
-        training, batches = _start(source, members, options, device)
-        n_epochs = members[0].epochs
-        if device.type == "cuda":
-            epochs = replay(training, batches, n_epochs, device)
-        else:
-            epochs = walk(training, batches, n_epochs, stop)
-        for epoch in epochs:
+        training, batches = start_training(source, members, options, device)
+        for epoch in rounds(training, batches, members[0].epochs, device, stop):
             losses = (training.take_losses() / batches.steps_per_epoch).tolist()
             for member, number in enumerate(group):
                 results[number].history.append({"epoch": epoch, "loss": losses[member]})
@@ -220,7 +228,7 @@ def train_runs(
 
     groups = plan_groups(runs, device)
     if device.type == "cuda":
-        with torch.cuda.device(device), tensor_cores(options.precision):
+        with on_device(device):
             for group in groups:
                 train(group)
     else:

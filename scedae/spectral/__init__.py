@@ -21,7 +21,7 @@ from scedae.spectral.embedding import (
     trivial_vector,
 )
 from scedae.spectral.gram import Gram, gram_matrix
-from scedae.spectral.kmeans import kmeans
+from scedae.spectral.kmeans import kmeans, revive_empty
 from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "n_vectors",
     "nearest",
     "nearest_landmarks",
+    "revive_empty",
     "spectral_basis",
     "trivial_vector",
 ]

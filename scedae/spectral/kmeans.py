@@ -99,7 +99,7 @@ def _sums_by_product(
     return total
 
 
-def _revive_empty(points: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
+def revive_empty(points: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
     """Move each centre without points to the point farthest from its own centre."""
     index = nearest(points, centers)
     counts = torch.bincount(index[:, 0], minlength=len(centers))
@@ -151,7 +151,7 @@ def _run(points: torch.Tensor, start: torch.Tensor, n_iter: int) -> KMeansResult
         return [points]
 
     centers = lloyd(blocks, start, n_iter)
-    revived = _revive_empty(points, centers)
+    revived = revive_empty(points, centers)
     if not torch.equal(revived, centers):
         centers = lloyd(blocks, revived, n_iter)
     distances = squared_distances(points, centers, nearest(points, centers))

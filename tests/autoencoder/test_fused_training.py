@@ -8,6 +8,7 @@ import torch
 
 from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs, training
 from scedae.autoencoder.adam import learning_rates
+from scedae.autoencoder.batches import Batch
 from scedae.autoencoder.network import layer_widths
 from scedae.autoencoder.stack_training import StackTraining
 from scedae.autoencoder.stepping import walk
@@ -38,6 +39,10 @@ def source_of(X):
 
 def options(precision="tf32"):
     return TrainingOptions(7, 100, 2e-3, "one-cycle", True, precision)
+
+
+def batch_of(rows):
+    return Batch(rows, torch.zeros(rows.shape[:3], dtype=torch.long, device=GPU))
 
 
 def encoders_of(results, epoch=4):
@@ -77,9 +82,9 @@ def test_a_few_steps_equal_those_of_plain_operations(bounded, precision, toleran
     fused = FusedTraining(
         widths, generators(), 100, rates, GPU, bounded=bounded, precision=precision
     )
-    fused.load(0, rows[:3])
+    fused.load(0, batch_of(rows[:3]))
     fused.run(0, 3)
-    fused.load(1, rows[3:])
+    fused.load(1, batch_of(rows[3:]))
     fused.run(1, 2)
     losses = fused.take_losses()
     assert not fused.take_losses().any()
@@ -88,7 +93,7 @@ def test_a_few_steps_equal_those_of_plain_operations(bounded, precision, toleran
             [widths[member]], widths[member], [generator], rates, GPU, bounded=bounded
         )
         before = flattened(plain.encoder(0))
-        plain.load(0, rows[:, member : member + 1])
+        plain.load(0, batch_of(rows[:, member : member + 1]))
         plain.run(0, 5)
         expected = plain.take_losses()[0]
         torch.testing.assert_close(
@@ -171,11 +176,11 @@ def test_no_step_waits_for_the_gpu():
         bounded=True,
         precision="tf32",
     )
-    fused.load(0, torch.rand(3, 1, 100, 90, device=GPU))
+    fused.load(0, batch_of(torch.rand(3, 1, 100, 90, device=GPU)))
     fused.run(0, 1)  # compiles
     torch.cuda.set_sync_debug_mode("error")
     try:
-        fused.load(0, torch.rand(3, 1, 100, 90, device=GPU))
+        fused.load(0, batch_of(torch.rand(3, 1, 100, 90, device=GPU)))
         fused.run(0, 3)
     finally:
         torch.cuda.set_sync_debug_mode("default")

@@ -1,0 +1,348 @@
+"""Joint clustering: pretrain, place centres, then train network and centres together.
+
+DCN, IDEC and DKM differ in one thing, the term they add to the loss at the codes: an
+*objective* with centres. Everything else is here, for one seed or for several that
+train as one ensemble.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from sklearn.base import clone
+
+from scedae._archive import Archive
+from scedae._base import FitContext
+from scedae._ensemble import MemberReport
+from scedae._members import MemberSpec
+from scedae._persistence import Packed, pack_reports, unpack_reports
+from scedae._progress import Progress
+from scedae._random import child_seed, generator
+from scedae._training_parameters import AutoencoderParameters
+from scedae.autoencoder import (
+    Batches,
+    Encoder,
+    Training,
+    TrainingOptions,
+    TrainingRun,
+    encode,
+    is_collapsed,
+    learning_rates,
+    on_device,
+    rounds,
+    start_training,
+)
+from scedae.baselines._model import FittedEncoder, pack, unpack
+from scedae.exceptions import CollapsedEnsembleError
+from scedae.rows import ScaledRows
+from scedae.spectral import kmeans, nearest, revive_empty
+
+
+class JointObjective(ABC):
+    """A loss on codes and centres, for m members at once.
+
+    Parameters
+    ----------
+    centers : Tensor of shape (m, k, e)
+        Where the centres start; they are learnt in place.
+    """
+
+    def __init__(self, centers: torch.Tensor) -> None:
+        self.centers = centers.contiguous()
+        self._losses = self.centers.new_zeros(len(centers))
+
+    @abstractmethod
+    def gradient(self, codes: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+        """Gradient at the codes; learns the centres on the way."""
+
+    @abstractmethod
+    def state(self) -> list[torch.Tensor]:
+        """Every tensor that a step changes."""
+
+    def begin_round(self, number: int, codes: Sequence[torch.Tensor]) -> list[bool]:
+        """Look at the codes of all rows before a round; says which members are done.
+
+        Only called when ``looks_at_all_rows``; else with no codes.
+        """
+        return [False] * len(self.centers)
+
+    looks_at_all_rows = False
+
+    def take_losses(self) -> torch.Tensor:
+        losses = self._losses.clone()
+        self._losses.zero_()
+        return losses
+
+
+def squared_to_centers(codes: torch.Tensor, centers: torch.Tensor) -> torch.Tensor:
+    """Squared distances (m, b, k) of codes (m, b, e) to centres (m, k, e)."""
+    return (codes[:, :, None] - centers[:, None]).square().sum(-1)
+
+
+def pull(
+    weights: torch.Tensor, codes: torch.Tensor, centers: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Gradients of Σ w_ij |h_i - r_j|² at codes and centres, for fixed weights."""
+    at_codes = 2 * (weights.sum(2, keepdim=True) * codes - weights @ centers)
+    at_centers = 2 * (weights.sum(1)[:, :, None] * centers - weights.mT @ codes)
+    return at_codes, at_centers
+
+
+@dataclass(frozen=True)
+class JointPlan:
+    """How long to train, and what a round is."""
+
+    pretrain_epochs: int
+    n_rounds: int
+    steps_per_round: int
+
+
+@dataclass(frozen=True)
+class JointResult:
+    """One member at its end."""
+
+    encoder: Encoder
+    centers: torch.Tensor  # (k, e) float64
+    history: tuple[dict[str, float], ...]
+    codes: torch.Tensor  # (n, e) float64
+
+
+class JointClusterer(AutoencoderParameters):
+    """The shell of DCN, IDEC and DKM."""
+
+    members_: tuple[MemberReport, ...]
+    pretrain: bool
+    pretrain_epochs: int
+    schedule = "constant"
+
+    @abstractmethod
+    def _plan(self, steps_per_epoch: int) -> JointPlan:
+        """Lengths of the two phases."""
+
+    @abstractmethod
+    def _objective(
+        self, centers: torch.Tensor, context: FitContext, rates: torch.Tensor
+    ) -> JointObjective:
+        """The loss at the codes."""
+
+    def _first_centers(
+        self, codes: torch.Tensor, seed: torch.Generator
+    ) -> torch.Tensor:
+        """Centres to start from, (k, e): k-means on the codes."""
+        return kmeans(codes.double(), self.n_clusters, seed, n_starts=20).centers
+
+    def _fit(self, context: FitContext) -> None:
+        (result,) = self._fit_seeds(context, [context.seed])
+        self._store_result(context, result)
+
+    def _store_result(self, context: FitContext, result: JointResult) -> None:
+        labels = nearest(result.codes, result.centers)[:, 0]
+        self.labels_ = labels.cpu().numpy()
+        self.embedding_ = result.codes.cpu().numpy()
+        spec = MemberSpec(self._resolved_layers(context), len(result.history), 2)
+        self.members_ = (MemberReport(spec, result.history, collapsed=False),)
+        self._store_model(
+            FittedEncoder(self._scaler(context), result.encoder, result.centers)
+        )
+
+    def _fit_seeds(
+        self, context: FitContext, seeds: Sequence[int]
+    ) -> list[JointResult]:
+        """Train one member for each seed, all of them together."""
+        scaler = self._scaler(context)
+        source = ScaledRows(context.rows, scaler, context.device)
+        # Squared error on linear outputs, as published, whatever the range of rows.
+        options = replace(self._training_options(context, scaler), bounded=False)
+        with torch.no_grad(), on_device(context.device):
+            return _Fit(self, context, source, options, seeds).run()
+
+    def _store_model(self, model: FittedEncoder) -> None:
+        self.pipeline_ = model.to(torch.device("cpu"))
+        self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
+
+    def _pack(self) -> Packed:
+        info, tensors = pack(self.pipeline_)
+        return {"encoder": info, "reports": pack_reports(self.members_)}, tensors
+
+    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
+        self.members_ = unpack_reports(info["reports"])
+        self._store_model(unpack(info["encoder"], archive, self.n_features_in_))
+
+
+class _Fit:
+    """One fit of several members: two phases on one training."""
+
+    def __init__(
+        self,
+        clusterer: JointClusterer,
+        context: FitContext,
+        source: ScaledRows,
+        options: TrainingOptions,
+        seeds: Sequence[int],
+    ) -> None:
+        self._clusterer, self._context, self._source = clusterer, context, source
+        self._seeds = seeds
+        steps_per_epoch = max(source.n_rows // options.batch_size, 1)
+        self._plan = clusterer._plan(steps_per_epoch)
+        self._rate, self._device = options.learning_rate, context.device
+        hidden = clusterer._resolved_layers(context)
+        runs = [
+            TrainingRun(
+                hidden,
+                child_seed(seed, "member", *hidden, 0),
+                (max(self._plan.pretrain_epochs, 1),),
+            )
+            for seed in seeds
+        ]
+        self._training: Training
+        self._batches: Batches
+        self._training, self._batches = start_training(
+            source, runs, options, context.device
+        )
+        self._history: list[list[dict[str, float]]] = [[] for _ in seeds]
+
+    def run(self) -> list[JointResult]:
+        """Pretrain, place the centres, train both."""
+        self._context.progress.stage("encode")
+        if self._clusterer.pretrain:
+            self._advance(self._plan.pretrain_epochs, None)
+        codes = self._codes()
+        centers = [
+            self._clusterer._first_centers(c, generator(seed, "centres"))
+            for c, seed in zip(codes, self._seeds, strict=True)
+        ]
+        self._batches.steps_per_round = self._plan.steps_per_round
+        n_steps = self._plan.n_rounds * self._plan.steps_per_round
+        rates = learning_rates(self._rate, "constant", n_steps)
+        objective = self._clusterer._objective(
+            torch.stack(centers).float(), self._context, rates
+        )
+        self._training.pursue(objective, rates)
+        return self._finish(objective, self._advance(self._plan.n_rounds, objective))
+
+    def _advance(
+        self, n_rounds: int, objective: JointObjective | None
+    ) -> dict[int, tuple[Encoder, torch.Tensor]]:
+        """Train so many rounds; members that are done sooner are kept as they are."""
+        kept: dict[int, tuple[Encoder, torch.Tensor]] = {}
+        n_total = self._plan.n_rounds + self._plan.pretrain_epochs
+        self._look(objective, 0, kept)
+        for number in rounds(self._training, self._batches, n_rounds, self._device):
+            self._note_losses(objective)
+            loss = sum(h[-1]["loss"] for h in self._history) / len(self._seeds)
+            phase = "pretraining" if objective is None else "clustering"
+            detail = f"{phase}, round {number} of {n_rounds}, loss {loss:.4f}"
+            self._context.progress.advance(0.95 / n_total, detail)
+            self._look(objective, number, kept)
+            if len(kept) == len(self._seeds):
+                break
+        return kept
+
+    def _look(
+        self,
+        objective: JointObjective | None,
+        number: int,
+        kept: dict[int, tuple[Encoder, torch.Tensor]],
+    ) -> None:
+        """Let the objective see where all rows are, and keep members that are done."""
+        if objective is None:
+            return
+        codes = self._codes() if objective.looks_at_all_rows else []
+        for member, done in enumerate(objective.begin_round(number, codes)):
+            if done and member not in kept:
+                encoder = self._training.encoder(member)
+                kept[member] = encoder, objective.centers[member].clone()
+
+    def _note_losses(self, objective: JointObjective | None) -> None:
+        steps = self._batches.steps_per_round
+        losses = (self._training.take_losses() / steps).tolist()
+        extra = (
+            None if objective is None else (objective.take_losses() / steps).tolist()
+        )
+        for member, history in enumerate(self._history):
+            entry = {"epoch": len(history) + 1, "loss": losses[member]}
+            if extra is not None:
+                entry["clustering_loss"] = extra[member]
+            history.append(entry)
+
+    def _codes(self) -> list[torch.Tensor]:
+        """Codes of all rows for every member."""
+        members = range(len(self._seeds))
+        return [self._encode(self._training.encoder(member)) for member in members]
+
+    def _encode(self, encoder: Encoder) -> torch.Tensor:
+        codes = torch.cat([encode(encoder, block) for block in self._source.blocks()])
+        collapsed = is_collapsed(codes)
+        if self._context.statistics.constant:  # then equal codes are right
+            collapsed = not bool(torch.isfinite(codes).all())
+        if collapsed:
+            raise _collapse()
+        return codes
+
+    def _finish(
+        self,
+        objective: JointObjective,
+        kept: dict[int, tuple[Encoder, torch.Tensor]],
+    ) -> list[JointResult]:
+        self._context.progress.stage("assign")
+        results = []
+        for member, history in enumerate(self._history):
+            encoder, centers = kept.get(member) or (
+                self._training.encoder(member),
+                objective.centers[member],
+            )
+            codes = self._encode(encoder).double()
+            centers = centers.double()
+            if not bool(torch.isfinite(centers).all()):
+                raise _collapse()
+            # A centre that lost all its rows takes the row farthest from any centre.
+            centers = revive_empty(codes, centers)
+            results.append(JointResult(encoder, centers, tuple(history), codes))
+        return results
+
+
+def _collapse() -> CollapsedEnsembleError:
+    return CollapsedEnsembleError(
+        "the autoencoder gave the same code, or no finite one, for all rows: try a "
+        "smaller learning_rate, pretrain=True, or another scale (scale='standard' "
+        "suits columns of different units)."
+    )
+
+
+def fit_seeds(
+    estimator: JointClusterer, X: Any, seeds: Sequence[int]
+) -> list[JointClusterer]:
+    """Fit one copy of an estimator for each seed, all trained as one ensemble.
+
+    Each copy ends as ``estimator.set_params(random_state=seed).fit(X)`` would, but
+    ten of them take little longer than one on a GPU.
+
+    Parameters
+    ----------
+    estimator : DCN, IDEC or DKM
+    X : array-like, DataFrame, torch tensor or sparse matrix \
+of shape (n_samples, n_features)
+    seeds : sequence of int
+
+    Returns
+    -------
+    list of fitted estimators, in the order of the seeds
+    """
+    copies = [clone(estimator).set_params(random_state=seed) for seed in seeds]
+    with Progress(estimator.verbose) as progress:
+        contexts: list[FitContext] = []
+        for copy in copies:
+            copy._validate_params()
+            context = copy._context(X, progress)
+            # One copy of the rows is enough.
+            shared = contexts[0] if contexts else context
+            contexts.append(replace(shared, seed=context.seed))
+        results = copies[0]._fit_seeds(contexts[0], [c.seed for c in contexts])
+    for copy, context, result in zip(copies, contexts, results, strict=True):
+        copy._store_result(context, result)
+        copy._conclude(context)
+    return copies
