@@ -1,0 +1,119 @@
+"""What was done, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scedae.report.numerals import seconds
+from scedae.report.source import Source
+
+_SCALING = {
+    "none": "values taken as they are",
+    "range": "all values brought into 0 … 1 by one common factor",
+    "log": "log(1 + x), then divided by its maximum, as is usual for counts",
+    "minmax": "each column brought into 0 … 1 by itself",
+    "l2": "each row divided by its length",
+    "standard": "each column centred and divided by its standard deviation",
+}
+_ENSEMBLES = {
+    "structure": "they differ in the order of their hidden layers",
+    "initialization": "they differ in their random start",
+    "epochs": "they are one network, kept at several stages of its training",
+    "landmarks": "they share one network and differ in the number of landmarks",
+}
+_NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+)
+
+
+def story(model: Any, source: Source) -> list[str]:
+    """Two short paragraphs for someone who does not know the method."""
+    networks = [member for member in model.members_ if member.spec.hidden_layers]
+    first = (
+        f"The {source.n_rows:,} rows were sorted into {model.n_clusters:,} "
+        f"{'cluster' if model.n_clusters == 1 else 'clusters'} by likeness alone. "
+        "No one told the method which row belongs where"
+        + (
+            "; the known classes served only to score the result."
+            if source.classes is not None
+            else "."
+        )
+    )
+    if not networks:
+        second = (
+            "Rows were compared as they are, through landmarks: typical rows that "
+            "stand for the others. Rows tied to the same landmarks end up together."
+        )
+    else:
+        second = (
+            f"{_count(len(networks)).capitalize()} "
+            + ("network" if len(networks) == 1 else "networks")
+            + " (autoencoders) learnt to squeeze each row into "
+            f"{model.encoding_dim} numbers and to restore it from them, which keeps "
+            "what matters and drops noise. Among these short codes a few hundred landmarks "
+            "stand for all rows, and rows tied to the same landmarks"
+            + (" " if len(networks) == 1 else ", in the eyes of most networks, ")
+            + "end up together."
+        )
+    return [first, second]
+
+
+def facts(model: Any, info: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The settings that were used, after every "auto" was resolved."""
+    lines = [("Scaling", _SCALING[model.pipeline_.scaler.kind])]
+    if model.n_clusters_ < model.n_clusters:
+        empty = f"{model.n_clusters - model.n_clusters_:,} of {model.n_clusters:,}"
+        lines.append(("Clusters", f"{empty} asked for stayed empty"))
+    specs = [member.spec for member in model.members_]
+    networks = [spec for spec in specs if spec.hidden_layers]
+    if networks:
+        lines.append(("Autoencoders", _autoencoders(model, networks)))
+        lines.append(("Training", _range("epoch", [spec.epochs for spec in networks])))
+    landmarks = _range("landmark", [spec.n_landmarks for spec in specs])
+    each = " for each autoencoder" if len(networks) > 1 else ""
+    ties = f"; every row tied to the {model.n_neighbors} nearest"
+    lines.append(("Landmarks", landmarks + each + ties))
+    lines.append(("Device", _device(str(info.get("device", model.device)))))
+    if "seconds" in info:
+        lines.append(("Time", _time(info["seconds"])))
+    return lines
+
+
+def _autoencoders(model: Any, networks: list[Any]) -> str:
+    widths = " – ".join(map(str, networks[0].hidden_layers))
+    text = f"{len(networks)}, hidden layers {widths}, codes of {model.encoding_dim}"
+    ensemble = getattr(model, "ensemble", None)
+    if len(networks) > 1 and isinstance(ensemble, str):
+        text += f"; {_ENSEMBLES[ensemble]}"
+    return text
+
+
+def _range(what: str, counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low:,} {what}s" if low == high else f"{low:,} to {high:,} {what}s"
+
+
+def _device(name: str) -> str:
+    words = {"cpu": "CPU", "cuda": "GPU", "auto": "a GPU where there is one, else CPU"}
+    return words.get(name, name)
+
+
+def _time(taken: Any) -> str:
+    """Seconds in all, or by stage."""
+    if not isinstance(taken, Mapping):
+        return seconds(float(taken))
+    return ", ".join(f"{stage} {seconds(float(s))}" for stage, s in taken.items())
+
+
+def _count(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"

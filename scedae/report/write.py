@@ -1,0 +1,137 @@
+"""The report: collect what is known of a model, and render it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from scedae.report import method, palette, recipe
+from scedae.report.cards import (
+    N_IDS,
+    N_PICTURES,
+    Card,
+    choose_rows,
+    describe_cluster,
+)
+from scedae.report.confidence import center_distances, row_confidence
+from scedae.report.features import contrast
+from scedae.report.members import member_lines, training_curves
+from scedae.report.pictures import picture_sheet, picture_side
+from scedae.report.places import all_places
+from scedae.report.points import pack_points, sample_rows
+from scedae.report.render import render, write_whole
+from scedae.report.scores import Scores, score
+from scedae.report.source import Source, check_source
+from scedae.report.spectrum import draw_spectrum
+
+
+def write_report(
+    model: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    ids: Any = None,
+    columns: Any = None,
+    true_labels: Any = None,
+    info: Mapping[str, Any] | None = None,
+) -> None:
+    """Write one HTML file that shows what a model found.
+
+    The file needs nothing else: no network, no server. It holds at most 10,000 rows on
+    its map, and says so when there are more.
+
+    Parameters
+    ----------
+    model : SCEDAE, LandmarkSpectralClustering or AutoencoderLSC
+        Fitted.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        The rows of the fit.
+    path : str or path
+        Written to a temporary file first, then moved here.
+    ids : sequence of str, default=None
+        One name for each row; None takes the index of a DataFrame, else numbers.
+    columns : sequence of str, default=None
+        One name for each column; None takes those of a DataFrame, else numbers.
+    true_labels : array-like of shape (n_samples,), default=None
+        Known classes, used to score and for nothing else.
+    info : dict, default=None
+        What is known of the run. ``device``, ``seconds`` (a number, or a dict by
+        stage), ``versions`` (a dict) and ``data`` (a path, whose name becomes the title)
+        have their own place; anything else, such as ``sha256`` or ``command``, is
+        listed under its name.
+    """
+    source = check_source(model, X, ids, columns, true_labels)
+    write_whole(path, render(_collect(model, source, info or {})))
+
+
+def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, Any]:
+    """What the templates show."""
+    labels = np.asarray(model.labels_)
+    distances = center_distances(model)
+    confidence = row_confidence(model, distances)
+    side = picture_side(source)
+    found = contrast(source, labels, model.n_clusters)
+    count = N_IDS if side is None else N_PICTURES
+    chosen = {
+        int(cluster): choose_rows(labels, distances, confidence, cluster, count)
+        for cluster in np.unique(labels)
+    }
+    cards = [
+        describe_cluster(source, labels, confidence, found, cluster, rows, side)
+        for cluster, rows in chosen.items()
+    ]
+    on_cards = [np.r_[rows.typical, rows.doubtful] for rows in chosen.values()]
+    sample = sample_rows(source.n_rows, np.concatenate(on_cards))
+    sheet = None if side is None else picture_sheet(source.take(sample), side)
+    maps = all_places(model.embedding_[sample])
+    scores = None if source.classes is None else score(source.classes, labels)
+    data = info.get("data")
+    return {
+        "title": Path(str(data)).stem if data else type(model).__name__,
+        "estimator": type(model).__name__,
+        "n_rows": source.n_rows,
+        "n_clusters": len(cards),
+        "n_points": len(sample),
+        "story": method.story(model, source),
+        "facts": method.facts(model, info),
+        "numbers": _key_numbers(source, cards, confidence, scores),
+        "themes": {"light": palette.LIGHT, "dark": palette.DARK},
+        "cards": cards,
+        "widest_bar": max(
+            (abs(feature.difference) for card in cards for feature in card.features),
+            default=1.0,
+        ),
+        "largest": max(card.size for card in cards),
+        "maps": maps,
+        "sheet": sheet,
+        "place_on_sheet": {int(row): i for i, row in enumerate(sample)},
+        "points": pack_points(
+            source, sample, labels, confidence, found, cards, maps, sheet, side
+        ),
+        "spectrum": draw_spectrum(model.singular_values_, model.n_clusters),
+        "members": member_lines(model),
+        "curves": training_curves(model.members_),
+        "scores": scores,
+        "code": recipe.code(model),
+        "versions": recipe.versions(info),
+        "origin": recipe.origin(info),
+    }
+
+
+def _key_numbers(
+    source: Source, cards: list[Card], confidence: np.ndarray, scores: Scores | None
+) -> list[tuple[str, str]]:
+    """The line of large numbers at the top."""
+    numbers = [
+        ("Columns", f"{source.n_columns:,}"),
+        ("Smallest cluster", f"{min(card.size for card in cards):,}"),
+        ("Largest cluster", f"{max(card.size for card in cards):,}"),
+        ("Mean confidence", f"{confidence.mean():.2f}"),
+    ]
+    if scores is not None:
+        numbers.append(("Accuracy", f"{100 * scores.acc:.1f}%"))
+    return numbers
