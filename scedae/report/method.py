@@ -60,8 +60,8 @@ def story(model: Any, source: Source) -> list[str]:
             + ("network" if len(networks) == 1 else "networks")
             + " (autoencoders) learnt to squeeze each row into "
             f"{model.encoding_dim} numbers and to restore it from them, which keeps "
-            "what matters and drops noise. Among these short codes a few hundred landmarks "
-            "stand for all rows, and rows tied to the same landmarks"
+            "what matters and drops noise. Among these short codes a few hundred "
+            "landmarks stand for all rows, and rows tied to the same landmarks"
             + (" " if len(networks) == 1 else ", in the eyes of most networks, ")
             + "end up together."
         )

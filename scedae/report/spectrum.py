@@ -50,7 +50,7 @@ def _reading(values: np.ndarray, n_clusters: int) -> str:
     best = int(drops.argmax()) + 1
     fall = f"from {short(values[best - 1])} to {short(values[best])}"
     if best == n_clusters:
-        return f"Here the largest drop, {fall}, is right after k\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{n_clusters}."
+        return f"Here the largest drop, {fall}, comes right after value {best}."
     if best == 1:
         return (
             f"Here the largest drop, {fall}, comes at once: the rows form one "

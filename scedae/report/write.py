@@ -59,8 +59,8 @@ def write_report(
     true_labels : array-like of shape (n_samples,), default=None
         Known classes, used to score and for nothing else.
     info : dict, default=None
-        What is known of the run. ``device``, ``seconds`` (a number, or a dict by
-        stage), ``versions`` (a dict) and ``data`` (a path, whose name becomes the title)
+        What is known of the run. ``data`` (a path, whose name becomes the title),
+        ``device``, ``seconds`` (a number, or a dict by stage) and ``versions`` (a dict)
         have their own place; anything else, such as ``sha256`` or ``command``, is
         listed under its name.
     """
