@@ -14,8 +14,9 @@ from scedae.report.source import Source
 
 # Columns named as those that set a cluster apart, and shown when hovering over a row.
 N_FEATURES = 5
-# Columns that fit beside the id of a row in a card.
+# Columns that fit beside the id of a row in a card; one less beside a long id.
 _N_VALUES = 3
+_LONG_ID = 9
 N_PICTURES, N_IDS = 8, 4
 
 
@@ -99,7 +100,9 @@ def describe_cluster(
         for j in columns
         if found.differences[cluster, j] != 0
     ]
-    shown = columns[:_N_VALUES]
+    rows_shown = np.r_[chosen.typical, chosen.doubtful]
+    ids_are_long = max(len(source.ids[row]) for row in rows_shown) > _LONG_ID
+    shown = columns[: _N_VALUES - ids_are_long]
 
     def views(rows: Sequence[int] | np.ndarray) -> list[RowView]:
         values = source.take(rows)[:, shown]

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from scedae.report.numerals import short
 
 # About the width of a phone, so that text keeps its size there; two fit on a screen.
-WIDTH, HEIGHT = 460, 280
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 14, 42
+WIDTH, HEIGHT = 460, 290
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52, 14, 26, 44
 
 
 @dataclass(frozen=True)

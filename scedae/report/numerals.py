@@ -26,7 +26,8 @@ def aligned(value: float, spread: float) -> str:
     decimals = 1 - math.floor(math.log10(spread)) if spread > 0 else 2
     if not 0 <= decimals <= 5:
         return short(value)
-    return f"{value:,.{decimals}f}".replace("-", "−")
+    rounded = round(value, decimals) + 0.0  # no minus before a zero
+    return f"{rounded:,.{decimals}f}".replace("-", "−")
 
 
 def percent(share: float) -> str:

@@ -51,7 +51,7 @@ def _confusion(classes: np.ndarray, labels: np.ndarray) -> Confusion:
     shown = counts[np.ix_(shown_rows, shown_columns)]
     sizes = counts.sum(axis=1)[shown_rows, None]
     return Confusion(
-        class_names[shown_rows].tolist(),
+        [str(name) for name in class_names[shown_rows]],
         clusters[shown_columns].tolist(),
         shown.tolist(),
         (shown / sizes).round(3).tolist(),

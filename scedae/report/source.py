@@ -22,7 +22,7 @@ class Source:
     ids: list[str]
     columns: list[str]
     columns_are_named: bool
-    classes: np.ndarray | None  # (n,) of str, only to score
+    classes: np.ndarray | None  # (n,) only to score
 
     @property
     def n_rows(self) -> int:
@@ -84,4 +84,5 @@ def _classes(true_labels: Any, n_rows: int) -> np.ndarray:
             f"true_labels has shape {classes.shape} where one label for each of "
             f"{n_rows} rows is needed."
         )
-    return classes.astype(str)
+    # Numbers stay numbers, so that class 10 comes after class 9.
+    return classes.astype(str) if classes.dtype.kind == "O" else classes

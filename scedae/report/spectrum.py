@@ -32,8 +32,8 @@ def draw_spectrum(singular_values: np.ndarray, n_clusters: int) -> Spectrum:
     step = max(1, -(-count // 12))
     x_ticks = [Tick(x.place(i), str(i)) for i in range(step, count + 1, step)]
     chart = Chart(
-        "number of the singular value",
-        "size",
+        "number of the value, largest first",
+        "singular value",
         x_ticks,
         y.ticks(),
         [Line(polyline(x, y, numbered), 0, "")],

@@ -87,11 +87,11 @@ def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, A
     on_cards = [np.r_[rows.typical, rows.doubtful] for rows in chosen.values()]
     sample = sample_rows(source.n_rows, np.concatenate(on_cards))
     sheet = None if side is None else picture_sheet(source.take(sample), side)
-    maps = all_places(model.embedding_[sample])
+    maps = all_places(model.embedding_[sample], labels[sample])
     scores = None if source.classes is None else score(source.classes, labels)
     data = info.get("data")
     return {
-        "title": Path(str(data)).stem if data else type(model).__name__,
+        "title": Path(str(data)).stem if data else "Cluster report",
         "estimator": type(model).__name__,
         "n_rows": source.n_rows,
         "n_clusters": len(cards),

@@ -114,7 +114,8 @@ function makeMap(canvas, data, show) {
         pen.lineWidth = 0.7;
         outline(pen, cluster.shape, side / ratio / 2, side / ratio / 2, r);
         pen.fill();
-        pen.stroke();
+        // An edge tells neighbours apart, but it would eat up small marks.
+        if (r > 3) pen.stroke();
         return [cluster.label, stamp];
       }),
     );
