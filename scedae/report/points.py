@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from scedae.report.cards import N_FEATURES, Card, column_name
-from scedae.report.features import Contrast
+from scedae.report.cards import N_FEATURES, Card
+from scedae.report.findings import Findings
 from scedae.report.pictures import Sheet
 from scedae.report.places import Places
-from scedae.report.source import Source
 
 # More points than this only cover each other, and make the page large.
 MOST_POINTS = 10_000
@@ -29,33 +28,31 @@ def sample_rows(n_rows: int, always: np.ndarray) -> np.ndarray:
 
 
 def pack_points(
-    source: Source,
+    findings: Findings,
     sample: np.ndarray,
-    labels: np.ndarray,
-    confidence: np.ndarray,
-    found: Contrast,
     cards: list[Card],
     maps: list[Places],
     sheet: Sheet | None,
-    side: int | None,
 ) -> dict[str, Any]:
     """What ``map.js`` reads: lists for text, base64 for numbers.
 
     A row shows the values of those columns that set its own cluster apart.
     """
+    source, labels = findings.source, findings.labels[sample]
     n_values = min(N_FEATURES, source.n_columns)
+    confidence = findings.confidence[sample].clip(0, 1)
     values = np.zeros((len(sample), n_values), dtype=np.float32)
     columns = {}
     for card in cards:
-        mine = np.flatnonzero(labels[sample] == card.label)
-        shown = found.strongest(card.label, n_values)
-        columns[card.label] = [column_name(source, j, side) for j in shown]
+        mine = np.flatnonzero(labels == card.label)
+        shown = findings.contrast.strongest(card.label, n_values)
+        columns[card.label] = [findings.column_name(j) for j in shown]
         if len(mine):
             values[mine] = source.take(sample[mine])[:, shown]
     return {
         "ids": [source.ids[row] for row in sample],
-        "labels": _packed(labels[sample].astype("<u2")),
-        "confidence": _packed((255 * confidence[sample].clip(0, 1)).astype("u1")),
+        "labels": _packed(labels.astype("<u2")),
+        "confidence": _packed((255 * confidence).astype("u1")),
         "maps": [_packed(_sixteen_bits(places.xy)) for places in maps],
         "values": _packed(values.astype("<f4")),
         "valuesPerRow": n_values,

@@ -10,17 +10,10 @@ from typing import Any
 import numpy as np
 
 from scedae.report import method, palette, recipe
-from scedae.report.cards import (
-    N_IDS,
-    N_PICTURES,
-    Card,
-    choose_rows,
-    describe_cluster,
-)
-from scedae.report.confidence import center_distances, row_confidence
-from scedae.report.features import contrast
+from scedae.report.cards import Card, choose_rows, describe_cluster
+from scedae.report.findings import look_at
 from scedae.report.members import member_lines, training_curves
-from scedae.report.pictures import picture_sheet, picture_side
+from scedae.report.pictures import picture_sheet
 from scedae.report.places import all_places
 from scedae.report.points import pack_points, sample_rows
 from scedae.report.render import render, write_whole
@@ -70,20 +63,10 @@ def write_report(
 
 def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, Any]:
     """What the templates show."""
-    labels = np.asarray(model.labels_)
-    distances = center_distances(model)
-    confidence = row_confidence(model, distances)
-    side = picture_side(source)
-    found = contrast(source, labels, model.n_clusters)
-    count = N_IDS if side is None else N_PICTURES
-    chosen = {
-        int(cluster): choose_rows(labels, distances, confidence, cluster, count)
-        for cluster in np.unique(labels)
-    }
-    cards = [
-        describe_cluster(source, labels, confidence, found, cluster, rows, side)
-        for cluster, rows in chosen.items()
-    ]
+    findings = look_at(model, source)
+    labels, side = findings.labels, findings.side
+    chosen = {int(c): choose_rows(findings, int(c)) for c in np.unique(labels)}
+    cards = [describe_cluster(findings, c, rows) for c, rows in chosen.items()]
     on_cards = [np.r_[rows.typical, rows.doubtful] for rows in chosen.values()]
     sample = sample_rows(source.n_rows, np.concatenate(on_cards))
     sheet = None if side is None else picture_sheet(source.take(sample), side)
@@ -98,7 +81,7 @@ def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, A
         "n_points": len(sample),
         "story": method.story(model, source),
         "facts": method.facts(model, info),
-        "numbers": _key_numbers(source, cards, confidence, scores),
+        "numbers": _key_numbers(source, cards, findings.confidence, scores),
         "themes": {"light": palette.LIGHT, "dark": palette.DARK},
         "cards": cards,
         "widest_bar": max(
@@ -109,9 +92,7 @@ def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, A
         "maps": maps,
         "sheet": sheet,
         "place_on_sheet": {int(row): i for i, row in enumerate(sample)},
-        "points": pack_points(
-            source, sample, labels, confidence, found, cards, maps, sheet, side
-        ),
+        "points": pack_points(findings, sample, cards, maps, sheet),
         "spectrum": draw_spectrum(model.singular_values_, model.n_clusters),
         "members": member_lines(model),
         "curves": training_curves(model.members_),

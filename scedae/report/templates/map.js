@@ -155,11 +155,11 @@ function makeMap(canvas, data, show) {
   }
 
   function drawNumbers(pen, at) {
-    pen.font = "600 14px system-ui, sans-serif";
+    pen.font = "700 15px system-ui, sans-serif";
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
-    pen.lineWidth = 4;
+    pen.lineWidth = 5;
     pen.strokeStyle = colors.panel;
     pen.fillStyle = colors.ink;
     for (const { label, point } of anchors) {
