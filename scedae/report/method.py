@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from scedae.report.numerals import seconds
+from scedae.report.run import Run
 from scedae.report.source import Source
 
 _SCALING = {
@@ -22,6 +22,8 @@ _ENSEMBLES = {
     "epochs": "they are one network, kept at several stages of its training",
     "landmarks": "they share one network and differ in the number of landmarks",
 }
+# Stages that take less than this share of the time are not listed.
+_WORTH_TELLING = 0.02
 _NUMBERS = (
     "no",
     "one",
@@ -68,7 +70,7 @@ def story(model: Any, source: Source) -> list[str]:
     return [first, second]
 
 
-def facts(model: Any, info: Mapping[str, Any]) -> list[tuple[str, str]]:
+def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     """The settings that were used, after every "auto" was resolved."""
     lines = [("Scaling", _SCALING[model.pipeline_.scaler.kind])]
     if model.n_clusters_ < model.n_clusters:
@@ -83,9 +85,9 @@ def facts(model: Any, info: Mapping[str, Any]) -> list[tuple[str, str]]:
     each = " for each autoencoder" if len(networks) > 1 else ""
     ties = f"; every row tied to the {model.n_neighbors} nearest"
     lines.append(("Landmarks", landmarks + each + ties))
-    lines.append(("Device", _device(str(info.get("device", model.device)))))
-    if "seconds" in info:
-        lines.append(("Time", _time(info["seconds"])))
+    lines.append(("Device", _device(run.device or str(model.device))))
+    if run.seconds:
+        lines.append(("Time", _time(run.seconds)))
     return lines
 
 
@@ -104,15 +106,22 @@ def _range(what: str, counts: list[int]) -> str:
 
 
 def _device(name: str) -> str:
-    words = {"cpu": "CPU", "cuda": "GPU", "auto": "a GPU where there is one, else CPU"}
-    return words.get(name, name)
+    """ "cpu", "auto", "cuda" or "cuda:0 (its name)" in words."""
+    if name.startswith("cuda"):
+        _, bracket, model = name.partition("(")
+        return f"GPU {bracket}{model}".strip()
+    return {"cpu": "CPU", "auto": "a GPU where there is one, else CPU"}.get(name, name)
 
 
-def _time(taken: Any) -> str:
-    """Seconds in all, or by stage."""
-    if not isinstance(taken, Mapping):
-        return seconds(float(taken))
-    return ", ".join(f"{stage} {seconds(float(s))}" for stage, s in taken.items())
+def _time(taken: dict[str, float]) -> str:
+    """Seconds in all, and by stage where a stage takes its share."""
+    total = taken.get("total", sum(taken.values()))
+    stages = [
+        f"{stage} {seconds(part)}"
+        for stage, part in taken.items()
+        if stage != "total" and part >= _WORTH_TELLING * total
+    ]
+    return seconds(total) + (f" ({', '.join(stages)})" if stages else "")
 
 
 def _count(number: int) -> str:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import torch
 
 from scedae._version import __version__
 
-_NAMES = {"sha256": "SHA-256"}
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 
 
@@ -29,28 +27,10 @@ def code(model: Any) -> str:
     return "\n".join([*lines, "labels = model.fit_predict(X)"])
 
 
-def versions(info: Mapping[str, Any]) -> dict[str, str]:
-    """Those of the run, if it noted them, else those of this machine."""
-    noted = info.get("versions")
-    if isinstance(noted, Mapping):
-        return {str(name): str(value) for name, value in noted.items()}
+def versions() -> dict[str, str]:
+    """Those of this machine, for a run that noted none."""
     found = {"scedae": __version__, "Python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
-def origin(info: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What else is known of the run: data, checksum, command, and so on."""
-    shown_elsewhere = {"versions", "seconds", "device"}
-    return [
-        (_NAMES.get(key, str(key).replace("_", " ").capitalize()), str(value))
-        for key, value in info.items()
-        if key not in shown_elsewhere and value is not None
-    ]
+    return found | {package: version(package) for package in _PACKAGES}
 
 
 def _literal(value: Any) -> str:

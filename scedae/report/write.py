@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from scedae.report.pictures import picture_sheet
 from scedae.report.places import all_places
 from scedae.report.points import pack_points, sample_rows
 from scedae.report.render import render, write_whole
+from scedae.report.run import Run, read_run
 from scedae.report.scores import Scores, score
 from scedae.report.source import Source, check_source
 from scedae.report.spectrum import draw_spectrum
@@ -52,16 +52,16 @@ def write_report(
     true_labels : array-like of shape (n_samples,), default=None
         Known classes, used to score and for nothing else.
     info : dict, default=None
-        What is known of the run. ``data`` (a path, whose name becomes the title),
-        ``device``, ``seconds`` (a number, or a dict by stage) and ``versions`` (a dict)
-        have their own place; anything else, such as ``sha256`` or ``command``, is
-        listed under its name.
+        What is known of the run. ``data`` (a path, whose name becomes the title, or a
+        dict with ``path`` and ``sha256``), ``device``, ``seconds`` (a number, or a dict
+        by stage) and ``versions`` (a dict) have their own place; any other text or
+        number, such as ``command``, is listed under its name.
     """
     source = check_source(model, X, ids, columns, true_labels)
-    write_whole(path, render(_collect(model, source, info or {})))
+    write_whole(path, render(_collect(model, source, read_run(info or {}))))
 
 
-def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, Any]:
+def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
     """What the templates show."""
     findings = look_at(model, source)
     labels, side = findings.labels, findings.side
@@ -72,15 +72,14 @@ def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, A
     sheet = None if side is None else picture_sheet(source.take(sample), side)
     maps = all_places(model.embedding_[sample], labels[sample])
     scores = None if source.classes is None else score(source.classes, labels)
-    data = info.get("data")
     return {
-        "title": Path(str(data)).stem if data else "Cluster report",
+        "title": run.name or "Cluster report",
         "estimator": type(model).__name__,
         "n_rows": source.n_rows,
         "n_clusters": len(cards),
         "n_points": len(sample),
         "story": method.story(model, source),
-        "facts": method.facts(model, info),
+        "facts": method.facts(model, run),
         "numbers": _key_numbers(source, cards, findings.confidence, scores),
         "themes": {"light": palette.LIGHT, "dark": palette.DARK},
         "cards": cards,
@@ -98,8 +97,8 @@ def _collect(model: Any, source: Source, info: Mapping[str, Any]) -> dict[str, A
         "curves": training_curves(model.members_),
         "scores": scores,
         "code": recipe.code(model),
-        "versions": recipe.versions(info),
-        "origin": recipe.origin(info),
+        "versions": run.versions or recipe.versions(),
+        "notes": run.notes,
     }
 
 

@@ -172,6 +172,27 @@ def test_what_is_known_of_the_run_is_told(blobs, report):
         assert told in text
 
 
+def test_a_record_of_a_run_is_read_as_it_is(blobs, report):
+    """Records inside it, which the page has from the model, are not printed."""
+    X, _ = blobs
+    info = {
+        "data": {"path": "a/cells.csv", "sha256": "cd" * 32, "columns": ["x"]},
+        "parameters": {"n_clusters": 3},
+        "seconds": {"read": 0.01, "encode": 9.0, "total": 10.0},
+        "device": "cuda:0 (NVIDIA H200)",
+        "created": "2030-01-01",
+        "warnings": [],
+    }
+    model = ESTIMATORS["LandmarkSpectralClustering"]().fit(X)
+    text = report(model, X, info=info)
+    for told in ("<title>cells", "cd" * 32, "GPU (NVIDIA H200)", "2030-01-01"):
+        assert told in text
+    assert "10 s (encode 9.0 s)" in text
+    assert "<dt>Parameters</dt>" not in text and "<dt>Warnings</dt>" not in text
+    empty = {"data": None, "seconds": None, "versions": None, "device": None}
+    assert report(model, X, info=empty) == report(model, X)
+
+
 def test_the_same_model_gives_the_same_page(blobs, report):
     X, _ = blobs
     model = ESTIMATORS["SCEDAE"]().fit(X)

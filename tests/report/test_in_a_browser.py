@@ -97,6 +97,11 @@ def test_the_other_map_and_zoom(digits_page, opened):
     assert other != before
     assert page.locator('[data-note="1"]').is_visible()
     page.click('[aria-label="Zoom in"]')
+    page.locator("#plot").hover()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    page.mouse.move(0, 0)
     page.wait_for_timeout(100)
     assert page.locator("#plot").screenshot() != other
     page.click('[aria-label="Show all"]')

@@ -240,8 +240,10 @@ function makeMap(canvas, data, show) {
     } else if (moved > 4) {
       canvas.setPointerCapture(event.pointerId);
       canvas.classList.add("dragging");
-      view.x += dx;
-      view.y += dy;
+      // Half of the map stays in sight, however far it is dragged.
+      const keep = (place, room) => Math.min(Math.max(place, -room), room);
+      view.x = keep(view.x + dx, (width * view.zoom) / 2);
+      view.y = keep(view.y + dy, (height * view.zoom) / 2);
       leave();
       redraw();
     }
@@ -270,7 +272,7 @@ function makeMap(canvas, data, show) {
       // A page that scrolls must not stop at the map.
       if (!event.ctrlKey && !event.metaKey) return show.hint();
       event.preventDefault();
-      zoomAt(Math.exp(-event.deltaY / 200), ...local(event));
+      zoomAt(Math.exp(-event.deltaY / 350), ...local(event));
     },
     { passive: false },
   );
