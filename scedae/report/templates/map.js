@@ -1,7 +1,7 @@
 "use strict";
 /* The map: rows as points on a canvas, with hover, zoom and one selected cluster.
    Written by hand because it is the only figure that needs a script, and a plotting
-   library would be twenty times the size of everything else on the page. */
+   library would be most of the file; docs/report.md has the numbers. */
 
 const unpack = (text, Type) =>
   new Type(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
