@@ -17,10 +17,10 @@ _SCALING = {
     "standard": "each column centred and divided by its standard deviation",
 }
 _ENSEMBLES = {
-    "structure": "they differ in the order of their hidden layers",
-    "initialization": "they differ in their random start",
-    "epochs": "they are one network, kept at several stages of its training",
-    "landmarks": "they share one network and differ in the number of landmarks",
+    "structure": "differ in the order of the hidden layers",
+    "initialization": "differ in their random start",
+    "epochs": "are stages of one training",
+    "landmarks": "differ in their number of landmarks",
 }
 # Stages that take less than this share of the time are not listed.
 _WORTH_TELLING = 0.02
@@ -40,7 +40,7 @@ _NUMBERS = (
 
 def story(model: Any, source: Source) -> list[str]:
     """Two short paragraphs for someone who does not know the method."""
-    networks = [member for member in model.members_ if member.spec.hidden_layers]
+    networks = _networks(model)
     first = (
         f"The {source.n_rows:,} rows were sorted into {model.n_clusters:,} "
         f"{'cluster' if model.n_clusters == 1 else 'clusters'} by likeness alone. "
@@ -59,8 +59,12 @@ def story(model: Any, source: Source) -> list[str]:
     else:
         second = (
             f"{_count(len(networks)).capitalize()} "
-            + ("network" if len(networks) == 1 else "networks")
-            + " (autoencoders) learnt to squeeze each row into "
+            + (
+                "network (autoencoder)"
+                if len(networks) == 1
+                else "networks (autoencoders)"
+            )
+            + " learnt to squeeze each row into "
             f"{model.encoding_dim} numbers and to restore it from them, which keeps "
             "what matters and drops noise. Among these short codes a few hundred "
             "landmarks stand for all rows, and rows tied to the same landmarks"
@@ -77,12 +81,12 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
         empty = f"{model.n_clusters - model.n_clusters_:,} of {model.n_clusters:,}"
         lines.append(("Clusters", f"{empty} asked for stayed empty"))
     specs = [member.spec for member in model.members_]
-    networks = [spec for spec in specs if spec.hidden_layers]
-    if networks:
-        lines.append(("Autoencoders", _autoencoders(model, networks)))
-        lines.append(("Training", _range("epoch", [spec.epochs for spec in networks])))
+    if _networks(model):
+        epochs = [spec.epochs for spec in specs if spec.hidden_layers]
+        lines.append(("Autoencoders", _autoencoders(model)))
+        lines.append(("Training", _range("epoch", epochs)))
     landmarks = _range("landmark", [spec.n_landmarks for spec in specs])
-    each = " for each autoencoder" if len(networks) > 1 else ""
+    each = " for each member" if len(specs) > 1 else ""
     ties = f"; every row tied to the {model.n_neighbors} nearest"
     lines.append(("Landmarks", landmarks + each + ties))
     lines.append(("Device", _device(run.device or str(model.device))))
@@ -91,12 +95,19 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     return lines
 
 
-def _autoencoders(model: Any, networks: list[Any]) -> str:
-    widths = " – ".join(map(str, networks[0].hidden_layers))
+def _networks(model: Any) -> list[tuple[int, ...]]:
+    """Hidden widths of each network; members that share a training are one."""
+    specs = [member.spec for member in model.members_ if member.spec.hidden_layers]
+    return list({spec.training: spec.hidden_layers for spec in specs}.values())
+
+
+def _autoencoders(model: Any) -> str:
+    networks = _networks(model)
+    widths = " – ".join(map(str, networks[0]))
     text = f"{len(networks)}, hidden layers {widths}, codes of {model.encoding_dim}"
     ensemble = getattr(model, "ensemble", None)
-    if len(networks) > 1 and isinstance(ensemble, str):
-        text += f"; {_ENSEMBLES[ensemble]}"
+    if len(model.members_) > 1 and isinstance(ensemble, str):
+        text += f"; {len(model.members_)} members, which {_ENSEMBLES[ensemble]}"
     return text
 
 

@@ -43,8 +43,13 @@ class Source:
 def check_source(
     model: Any, X: Any, ids: Any, columns: Any, true_labels: Any
 ) -> Source:
-    """The arguments of ``write_report`` as a ``Source``, or a ValueError."""
+    """The arguments of ``write_report`` as a ``Source``, or an error that helps."""
     check_is_fitted(model, "embedding_")
+    if not hasattr(model, "singular_values_"):
+        raise TypeError(
+            f"there is no report for {type(model).__name__}, only for SCEDAE, "
+            "LandmarkSpectralClustering and AutoencoderLSC."
+        )
     rows = X.tocsr() if scipy.sparse.issparse(X) else np.asarray(X)
     expected = (len(model.labels_), model.n_features_in_)
     if rows.shape != expected:

@@ -155,6 +155,8 @@ def test_members_of_one_training_share_a_curve(blobs, report):
     text = report(model, X)
     assert text.count('<polyline class="curve"') == 1
     assert "member 1, 2, 3, 4, 5" in text
+    assert "One network (autoencoder)" in text
+    assert "5 members, which are stages of one training" in text
 
 
 def test_what_is_known_of_the_run_is_told(blobs, report):
@@ -221,6 +223,20 @@ def test_other_rows_than_those_of_the_fit(blobs, tmp_path):
     model = ESTIMATORS["LandmarkSpectralClustering"]().fit(X)
     with pytest.raises(ValueError, match="the rows of the fit"):
         write_report(model, X[:10], tmp_path / "report.html")
+
+
+def test_a_model_without_a_spectrum(blobs, tmp_path):
+    X, _ = blobs
+    model = ESTIMATORS["AutoencoderKMeans"]().fit(X)
+    with pytest.raises(TypeError, match="no report for AutoencoderKMeans"):
+        write_report(model, X, tmp_path / "report.html")
+
+
+def test_rows_that_are_all_equal(report):
+    X = np.ones((30, 4))
+    with pytest.warns(DegenerateDataWarning):
+        model = ESTIMATORS["LandmarkSpectralClustering"](2).fit(X)
+    assert "30 rows in" in report(model, X)
 
 
 def test_a_folder_that_does_not_exist_leaves_nothing(blobs, tmp_path):
