@@ -9,6 +9,9 @@ import numpy as np
 from scedae.report.charts import Chart, Dot, Line, Tick, polyline, x_axis, y_axis
 from scedae.report.numerals import short
 
+# A drop that speaks for another number is this many times the next one.
+_STANDS_OUT = 1.5
+
 
 @dataclass(frozen=True)
 class Spectrum:
@@ -44,13 +47,21 @@ def draw_spectrum(singular_values: np.ndarray, n_clusters: int) -> Spectrum:
 
 
 def _reading(values: np.ndarray, n_clusters: int) -> str:
+    if n_clusters == 1:
+        return "One cluster needs no drop: every data set has one value of 1."
     drops = values[:-1] - values[1:]
-    if n_clusters < 2 or drops.max() < 1e-3:
+    if drops.max() < 1e-3:
         return "Here the values hardly fall, so they say little about the number."
     best = int(drops.argmax()) + 1
     fall = f"from {short(values[best - 1])} to {short(values[best])}"
     if best == n_clusters:
         return f"Here the largest drop, {fall}, comes right after value {best}."
+    second, first = np.sort(drops)[-2:]
+    if first < _STANDS_OUT * second:
+        return (
+            "Here no drop stands out: the values speak neither for nor against "
+            f"k = {n_clusters}."
+        )
     if best == 1:
         return (
             f"Here the largest drop, {fall}, comes at once: the rows form one "

@@ -114,6 +114,8 @@ def test_the_spectrum_names_the_largest_drop():
     values = np.array([0.99, 0.98, 0.7, 0.69, 0.68])
     assert "right after value 3" in draw_spectrum(values, 3).reading
     assert "k = 3 as well" in draw_spectrum(values, 4).reading
+    even = np.linspace(0.99, 0.9, 7)
+    assert "neither for nor against k = 3" in draw_spectrum(even, 3).reading
     assert "say little" in draw_spectrum(np.ones(3), 3).reading
 
 
