@@ -20,7 +20,7 @@ def test_the_wheel_installs_into_an_empty_environment_and_fits(tmp_path):
     python = tmp_path / "env" / "bin" / "python"
     install = (python, "-m", "pip", "install", "-q", "-c", ROOT / "constraints.txt")
     run(*install, "torch")
-    run(*install, wheel)
+    run(*install, f"{wheel}[report]")
     run(
         python,
         "-c",
@@ -28,5 +28,6 @@ def test_the_wheel_installs_into_an_empty_environment_and_fits(tmp_path):
         "X, y = make_chainlink(200, random_state=0);"
         "m = SCEDAE(2, epochs=5, random_state=0).fit(X);"
         "m.save('m.scedae'); loaded = SCEDAE.load('m.scedae');"
-        "assert (loaded.predict(X) == m.labels_).all()",
+        "assert (loaded.predict(X) == m.labels_).all();"
+        "from scedae.report import write_report; write_report(m, X, 'report.html')",
     )

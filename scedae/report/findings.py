@@ -1,0 +1,45 @@
+"""What the other parts look at: the rows, their clusters, and how sure these are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from scedae.report.confidence import center_distances, row_confidence
+from scedae.report.features import Contrast, contrast
+from scedae.report.pictures import picture_side
+from scedae.report.source import Source
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A clustering of named rows."""
+
+    source: Source
+    labels: np.ndarray  # (n,)
+    distances: np.ndarray  # (n, k) to the centres
+    confidence: np.ndarray  # (n,)
+    contrast: Contrast
+    side: int | None  # pixels, when rows are square pictures
+
+    def column_name(self, column: int) -> str:
+        """The name given, or the place of a pixel without one."""
+        if self.side is not None and not self.source.columns_are_named:
+            return f"pixel {column // self.side},{column % self.side}"
+        return self.source.columns[column]
+
+
+def look_at(model: Any, source: Source) -> Findings:
+    """Everything that is computed once and used in several places."""
+    labels = np.asarray(model.labels_)
+    distances = center_distances(model)
+    return Findings(
+        source,
+        labels,
+        distances,
+        row_confidence(model, distances),
+        contrast(source, labels, model.n_clusters),
+        picture_side(source),
+    )

@@ -1,0 +1,139 @@
+"""What was done, in plain words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scedae.report.numerals import seconds
+from scedae.report.run import Run
+from scedae.report.source import Source
+
+_SCALING = {
+    "none": "values taken as they are",
+    "range": "all values brought into 0 … 1 by one common factor",
+    "log": "log(1 + x), then divided by its maximum, as is usual for counts",
+    "minmax": "each column brought into 0 … 1 by itself",
+    "l2": "each row divided by its length",
+    "standard": "each column centred and divided by its standard deviation",
+}
+_ENSEMBLES = {
+    "structure": "differ in the order of the hidden layers",
+    "initialization": "differ in their random start",
+    "epochs": "are stages of one training",
+    "landmarks": "differ in their number of landmarks",
+}
+# Stages that take less than this share of the time are not listed.
+_WORTH_TELLING = 0.02
+_NUMBERS = (
+    "no",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+)
+
+
+def story(model: Any, source: Source) -> list[str]:
+    """Two short paragraphs for someone who does not know the method."""
+    networks = _networks(model)
+    first = (
+        f"The {source.n_rows:,} rows were sorted into {model.n_clusters:,} "
+        f"{'cluster' if model.n_clusters == 1 else 'clusters'} by likeness alone. "
+        "No one told the method which row belongs where"
+        + (
+            "; the known classes served only to score the result."
+            if source.classes is not None
+            else "."
+        )
+    )
+    if not networks:
+        second = (
+            "Rows were compared as they are, through landmarks: typical rows that "
+            "stand for the others. Rows tied to the same landmarks end up together."
+        )
+    else:
+        second = (
+            f"{_count(len(networks)).capitalize()} "
+            + (
+                "network (autoencoder)"
+                if len(networks) == 1
+                else "networks (autoencoders)"
+            )
+            + " learnt to squeeze each row into "
+            f"{model.encoding_dim} numbers and to restore it from them, which keeps "
+            "what matters and drops noise. Among these short codes a few hundred "
+            "landmarks stand for all rows, and rows tied to the same landmarks"
+            + (" " if len(networks) == 1 else ", in the eyes of most networks, ")
+            + "end up together."
+        )
+    return [first, second]
+
+
+def facts(model: Any, run: Run) -> list[tuple[str, str]]:
+    """The settings that were used, after every "auto" was resolved."""
+    lines = [("Scaling", _SCALING[model.pipeline_.scaler.kind])]
+    if model.n_clusters_ < model.n_clusters:
+        empty = f"{model.n_clusters - model.n_clusters_:,} of {model.n_clusters:,}"
+        lines.append(("Clusters", f"{empty} asked for stayed empty"))
+    specs = [member.spec for member in model.members_]
+    if _networks(model):
+        epochs = [spec.epochs for spec in specs if spec.hidden_layers]
+        lines.append(("Autoencoders", _autoencoders(model)))
+        lines.append(("Training", _range("epoch", epochs)))
+    landmarks = _range("landmark", [spec.n_landmarks for spec in specs])
+    each = " for each member" if len(specs) > 1 else ""
+    ties = f"; every row tied to the {model.n_neighbors} nearest"
+    lines.append(("Landmarks", landmarks + each + ties))
+    lines.append(("Device", _device(run.device or str(model.device))))
+    if run.seconds:
+        lines.append(("Time", _time(run.seconds)))
+    return lines
+
+
+def _networks(model: Any) -> list[tuple[int, ...]]:
+    """Hidden widths of each network; members that share a training are one."""
+    specs = [member.spec for member in model.members_ if member.spec.hidden_layers]
+    return list({spec.training: spec.hidden_layers for spec in specs}.values())
+
+
+def _autoencoders(model: Any) -> str:
+    networks = _networks(model)
+    widths = " – ".join(map(str, networks[0]))
+    text = f"{len(networks)}, hidden layers {widths}, codes of {model.encoding_dim}"
+    ensemble = getattr(model, "ensemble", None)
+    if len(model.members_) > 1 and isinstance(ensemble, str):
+        text += f"; {len(model.members_)} members, which {_ENSEMBLES[ensemble]}"
+    return text
+
+
+def _range(what: str, counts: list[int]) -> str:
+    low, high = min(counts), max(counts)
+    return f"{low:,} {what}s" if low == high else f"{low:,} to {high:,} {what}s"
+
+
+def _device(name: str) -> str:
+    """ "cpu", "auto", "cuda" or "cuda:0 (its name)" in words."""
+    if name.startswith("cuda"):
+        _, bracket, model = name.partition("(")
+        return f"GPU {bracket}{model}".strip()
+    return {"cpu": "CPU", "auto": "a GPU where there is one, else CPU"}.get(name, name)
+
+
+def _time(taken: dict[str, float]) -> str:
+    """Seconds in all, and by stage where a stage takes its share."""
+    total = taken.get("total", sum(taken.values()))
+    stages = [
+        f"{stage} {seconds(part)}"
+        for stage, part in taken.items()
+        if stage != "total" and part >= _WORTH_TELLING * total
+    ]
+    return seconds(total) + (f" ({', '.join(stages)})" if stages else "")
+
+
+def _count(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else f"{number:,}"

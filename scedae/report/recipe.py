@@ -1,0 +1,42 @@
+"""How to repeat the fit: code with every parameter and the seed."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import torch
+
+from scedae._version import __version__
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
+
+
+def code(model: Any) -> str:
+    """A snippet that fits the same model to the same rows."""
+    name = type(model).__name__
+    module = "scedae.baselines" if ".baselines." in type(model).__module__ else "scedae"
+    parameters = {**model.get_params(deep=False), "random_state": model.seed_}
+    arguments = [f"    {key}={_literal(value)}," for key, value in parameters.items()]
+    imports = [f"from {module} import {name}"]
+    if any("MemberSpec(" in line for line in arguments):
+        imports.append("from scedae import MemberSpec")
+    lines = [*imports, "", f"model = {name}(", *arguments, ")"]
+    return "\n".join([*lines, "labels = model.fit_predict(X)"])
+
+
+def versions() -> dict[str, str]:
+    """Those of this machine, for a run that noted none."""
+    found = {"scedae": __version__, "Python": platform.python_version()}
+    return found | {package: version(package) for package in _PACKAGES}
+
+
+def _literal(value: Any) -> str:
+    """A value as Python writes it."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, torch.device):
+        value = str(value)
+    return repr(value)

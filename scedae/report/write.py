@@ -1,0 +1,117 @@
+"""The report: collect what is known of a model, and render it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from scedae.report import method, palette, recipe
+from scedae.report.cards import Card, choose_rows, describe_cluster
+from scedae.report.findings import look_at
+from scedae.report.members import member_lines, training_curves
+from scedae.report.pictures import picture_sheet
+from scedae.report.places import all_places
+from scedae.report.points import pack_points, sample_rows
+from scedae.report.render import render, write_whole
+from scedae.report.run import Run, read_run
+from scedae.report.scores import Scores, score
+from scedae.report.source import Source, check_source
+from scedae.report.spectrum import draw_spectrum
+
+
+def write_report(
+    model: Any,
+    X: Any,
+    path: str | os.PathLike[str],
+    *,
+    ids: Any = None,
+    columns: Any = None,
+    true_labels: Any = None,
+    info: Mapping[str, Any] | None = None,
+) -> None:
+    """Write one HTML file that shows what a model found.
+
+    The file needs nothing else: no network, no server. It holds at most 10,000 rows on
+    its map, and says so when there are more.
+
+    Parameters
+    ----------
+    model : SCEDAE, LandmarkSpectralClustering or AutoencoderLSC
+        Fitted.
+    X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+        The rows of the fit.
+    path : str or path
+        Written to a temporary file first, then moved here.
+    ids : sequence of str, default=None
+        One name for each row; None takes the index of a DataFrame, else numbers.
+    columns : sequence of str, default=None
+        One name for each column; None takes those of a DataFrame, else numbers.
+    true_labels : array-like of shape (n_samples,), default=None
+        Known classes, used to score and for nothing else.
+    info : dict, default=None
+        What is known of the run. ``data`` (a path, whose name becomes the title, or a
+        dict with ``path`` and ``sha256``), ``device``, ``seconds`` (a number, or a dict
+        by stage) and ``versions`` (a dict) have their own place; any other text or
+        number, such as ``command``, is listed under its name.
+    """
+    source = check_source(model, X, ids, columns, true_labels)
+    write_whole(path, render(_collect(model, source, read_run(info or {}))))
+
+
+def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
+    """What the templates show."""
+    findings = look_at(model, source)
+    labels, side = findings.labels, findings.side
+    chosen = {int(c): choose_rows(findings, int(c)) for c in np.unique(labels)}
+    cards = [describe_cluster(findings, c, rows) for c, rows in chosen.items()]
+    on_cards = [np.r_[rows.typical, rows.doubtful] for rows in chosen.values()]
+    sample = sample_rows(source.n_rows, np.concatenate(on_cards))
+    sheet = None if side is None else picture_sheet(source.take(sample), side)
+    maps = all_places(model.embedding_[sample], labels[sample])
+    scores = None if source.classes is None else score(source.classes, labels)
+    return {
+        "title": run.name or "Cluster report",
+        "estimator": type(model).__name__,
+        "n_rows": source.n_rows,
+        "n_clusters": len(cards),
+        "n_points": len(sample),
+        "story": method.story(model, source),
+        "facts": method.facts(model, run),
+        "numbers": _key_numbers(source, cards, findings.confidence, scores),
+        "themes": {"light": palette.LIGHT, "dark": palette.DARK},
+        "cards": cards,
+        "widest_bar": max(
+            (abs(feature.difference) for card in cards for feature in card.features),
+            default=1.0,
+        ),
+        "largest": max(card.size for card in cards),
+        "maps": maps,
+        "sheet": sheet,
+        "place_on_sheet": {int(row): i for i, row in enumerate(sample)},
+        "points": pack_points(findings, sample, cards, maps, sheet),
+        "spectrum": draw_spectrum(model.singular_values_, model.n_clusters),
+        "members": member_lines(model),
+        "curves": training_curves(model.members_),
+        "scores": scores,
+        "code": recipe.code(model),
+        "versions": run.versions or recipe.versions(),
+        "notes": run.notes,
+    }
+
+
+def _key_numbers(
+    source: Source, cards: list[Card], confidence: np.ndarray, scores: Scores | None
+) -> list[tuple[str, str]]:
+    """The line of large numbers at the top."""
+    numbers = [
+        ("Columns", f"{source.n_columns:,}"),
+        ("Smallest cluster", f"{min(card.size for card in cards):,}"),
+        ("Largest cluster", f"{max(card.size for card in cards):,}"),
+        ("Mean confidence", f"{confidence.mean():.2f}"),
+    ]
+    if scores is not None:
+        numbers.append(("Accuracy", f"{100 * scores.acc:.1f}%"))
+    return numbers
