@@ -11,6 +11,14 @@ PACKAGE = Path(__file__).parent.parent / "scedae"
 
 # Each floor may import from those named behind it, and from itself.
 GROUND = {"_random", "_blocks", "_progress", "_version", "exceptions"}
+PUBLIC = {
+    "SCEDAE",
+    "__version__",
+    "baselines",
+    "datasets",
+    "exceptions",
+    "metrics",
+}
 MAY_IMPORT = {
     "autoencoder": GROUND,
     "spectral": GROUND,
@@ -22,7 +30,12 @@ MAY_IMPORT = {
     "_archive": {"exceptions"},
     "_ensemble": GROUND | {"autoencoder", "rows", "_members"},
     "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members", "_ensemble"},
+    # The edges see what a user sees.
+    "cli": PUBLIC,
+    "__main__": {"cli"},
 }
+# Nothing in the package needs the edges, which need packages of their own.
+EDGES = {"cli": {"__main__"}, "plot": set()}
 
 
 def imports_of(path):
@@ -53,6 +66,14 @@ def test_arrows(room):
     assert seen <= MAY_IMPORT[room]
 
 
+@pytest.mark.parametrize("edge", EDGES)
+def test_nobody_imports_the_edges(edge):
+    for path in PACKAGE.rglob("*.py"):
+        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if room not in {edge, *EDGES[edge]}:
+            assert edge not in imports_of(path), path
+
+
 def test_every_file_says_what_it_is():
     for path in PACKAGE.rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: no docstring"
@@ -68,7 +89,15 @@ def test_the_core_needs_four_packages_only():
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
-    for package in ("matplotlib", "pandas", "safetensors", "dask", "polars"):
+    for package in (
+        "matplotlib",
+        "pandas",
+        "safetensors",
+        "dask",
+        "polars",
+        "typer",
+        "rich",
+    ):
         assert package not in output
 
 
