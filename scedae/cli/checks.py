@@ -32,7 +32,8 @@ def require_columns(source: Source, wanted: list[str], present: list[str]) -> No
 
 def refuse_text(source: Source, frame: pl.DataFrame) -> None:
     """An error that lists the text columns, with what is text in them."""
-    text = [c for c in frame.columns if not is_number(frame.schema[c])]
+    # The schema is built anew each time it is asked for: ask once.
+    text = [name for name, dtype in frame.schema.items() if not is_number(dtype)]
     if not text:
         return
     shown = [f"{c!r} ({_example(frame[c])})" for c in text[:_NAMES_SHOWN]]
