@@ -9,18 +9,15 @@ import numpy as np
 import polars as pl
 
 from scedae.cli.checks import (
-    refuse_missing,
     refuse_not_finite,
-    refuse_text,
     require_columns,
 )
 from scedae.cli.messages import InputError
 from scedae.cli.sources import Source
 from scedae.cli.tables import (
     Choice,
-    as_array,
+    numbers,
     open_array,
-    plain_numbers,
     polars_errors,
     separator,
 )
@@ -34,11 +31,7 @@ class Batch:
     """Some rows of a table, and their ids."""
 
     ids: np.ndarray
-    rows: pl.DataFrame | np.ndarray
-
-    @property
-    def array(self) -> np.ndarray:
-        return as_array(self.rows)
+    rows: np.ndarray  # (n, d)
 
 
 def read_batches(
@@ -83,13 +76,11 @@ def _frame_batches(
     scan = _scan(source, dict.fromkeys(features, pl.Float64)).select(*extra, *features)
     start = 0
     for frame in polars_errors(source, lambda: scan.collect_batches(chunk_size=height)):
-        rows = frame.select(features)
-        refuse_text(source, rows)
-        refuse_missing(source, rows, start)
+        rows = numbers(source, frame.select(features), start)
         ids = np.arange(start, start + frame.height)
         if id_column is not None:
             ids = frame[id_column].cast(pl.String).to_numpy()
-        yield Batch(ids, plain_numbers(rows))
+        yield Batch(ids, rows.to_numpy())
         start += frame.height
     if start == 0:
         raise InputError(f"{source.given} has column names, but no rows.")

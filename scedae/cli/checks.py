@@ -66,6 +66,10 @@ def _flag_value(names: list[str]) -> str:
 
 def refuse_missing(source: Source, frame: pl.DataFrame, first_row: int = 0) -> None:
     """The first value of a numeric frame that is missing or not finite, as an error."""
+    # One look at all numbers; to ask each column costs seconds when they are many.
+    values = frame.to_numpy()
+    if values.dtype.kind != "f" or np.isfinite(values).all():
+        return
     found = []
     for column in frame.iter_columns():
         bad = column.is_null()
@@ -74,8 +78,6 @@ def refuse_missing(source: Source, frame: pl.DataFrame, first_row: int = 0) -> N
         if bad.any():
             row = int(bad.arg_true()[0])
             found.append((row, column.name, column[row]))
-    if not found:
-        return
     row, name, value = min(found, key=lambda place: place[0])
     what = "no number" if value is None else str(value)
     row += first_row

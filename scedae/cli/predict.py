@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import IO, Annotated
 
 import numpy as np
+import polars as pl
 import typer
 
 from scedae import SCEDAE
-from scedae.cli.batches import Batch, read_batches
-from scedae.cli.messages import InputError, errors_of, note
+from scedae.cli.batches import read_batches
+from scedae.cli.messages import InputError, errors_of, note, noted_warnings
 from scedae.cli.output import new_file, write_labels
 from scedae.cli.sources import Source
 
@@ -65,7 +66,7 @@ def predict(
     fitted = _load(model, device)
     begun = time.perf_counter()
     counts: Counter[int] = Counter()
-    with _target(out, force=force) as file:
+    with noted_warnings(), _target(out, force=force) as file:
         parts = _predicted(fitted, source, id_column, counts, quiet=quiet)
         write_labels(file, parts)
     n_rows, seconds = counts.total(), round(time.perf_counter() - begun, 3)
@@ -111,13 +112,12 @@ def _predicted(
     quiet: bool,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Ids, labels and confidence of each batch, counted as they pass."""
-    names = getattr(model, "feature_names_in_", None)
-    batches: Iterator[Batch] = read_batches(
-        source, model.n_features_in_, None if names is None else list(names), id_column
-    )
+    known = getattr(model, "feature_names_in_", None)
+    names = None if known is None else list(known)
     live = not quiet and sys.stderr.isatty()
-    for batch in batches:
-        rows = batch.rows if names is not None else batch.array
+    for batch in read_batches(source, model.n_features_in_, names, id_column):
+        # The model wants the names it knows, also where the file has none.
+        rows = batch.rows if names is None else pl.DataFrame(batch.rows, names)
         with errors_of(source.given):
             labels, confidence = model.predict_with_confidence(rows)
         counts.update(labels.tolist())

@@ -59,11 +59,8 @@ class Table:
 
     @property
     def array(self) -> np.ndarray:
-        return as_array(self.rows)
-
-
-def as_array(rows: pl.DataFrame | np.ndarray) -> np.ndarray:
-    return rows.to_numpy() if isinstance(rows, pl.DataFrame) else rows
+        rows = self.rows
+        return rows.to_numpy() if isinstance(rows, pl.DataFrame) else rows
 
 
 def read_table(source: Source, choice: Choice) -> Table:
@@ -84,14 +81,12 @@ def _read_frame(source: Source, choice: Choice) -> Table:
     if frame.height == 0:
         raise InputError(f"{source.given} has column names, but no rows.")
     _note_missing_header(source, features)
-    rows = frame.select(features)
-    refuse_text(source, rows)
-    refuse_missing(source, rows)
+    rows = numbers(source, frame.select(features))
     ids = np.arange(frame.height)
     if choice.id_column is not None:
         ids = frame[choice.id_column].cast(pl.String).to_numpy()
     labels = None if choice.labels is None else _labels(source, frame[choice.labels])
-    return Table(plain_numbers(rows), ids, labels, features)
+    return Table(rows, ids, labels, features)
 
 
 def _load_frame(source: Source) -> pl.DataFrame:
@@ -121,9 +116,12 @@ def polars_errors(source: Source, read: Callable[[], Any]) -> Any:
         raise InputError(f"{source.given} cannot be read: {reason}.") from error
 
 
-def plain_numbers(frame: pl.DataFrame) -> pl.DataFrame:
-    """Truth values as 0 and 1, decimals as floats: types that numpy knows."""
-    return frame.cast({pl.Boolean: pl.UInt8, pl.Decimal: pl.Float64})
+def numbers(source: Source, frame: pl.DataFrame, first_row: int = 0) -> pl.DataFrame:
+    """The frame in types that numpy knows, after a look for what is no number."""
+    refuse_text(source, frame)
+    plain = frame.cast({pl.Boolean: pl.UInt8, pl.Decimal: pl.Float64})
+    refuse_missing(source, plain, first_row)
+    return plain
 
 
 def _labels(source: Source, column: pl.Series) -> np.ndarray:
