@@ -32,6 +32,7 @@ MAY_IMPORT = {
     "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members", "_ensemble"},
     # The edges see what a user sees.
     "cli": PUBLIC,
+    "plot": set(),
     "__main__": {"cli"},
 }
 # Nothing in the package needs the edges, which need packages of their own.

@@ -22,8 +22,8 @@ from scedae.cli.tables import (
     separator,
 )
 
-# Numbers of one batch: 64 MB of float64.
-_BATCH_NUMBERS = 1 << 23
+# Numbers of one batch: 16 MB of float64.
+_BATCH_NUMBERS = 1 << 21
 
 
 @dataclass(frozen=True)
