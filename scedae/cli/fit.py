@@ -204,8 +204,13 @@ def _run(
 
 
 def _report(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> None:
-    """The page is welcome, but its absence spoils no fit."""
+    """The page is welcome, but whatever is wrong with it must not cost a fit."""
     try:
         write_page(model, table, path, run)
     except InputError as error:
         note(str(error))
+    except OSError:  # a full disk: the rest could not be written either
+        raise
+    except Exception as error:
+        path.unlink(missing_ok=True)
+        note(f"no report could be made: {type(error).__name__}: {error}")

@@ -34,18 +34,19 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
             "replace it."
         )
     folder = _beside(target)
+    old = folder.with_suffix(".old")
     folder.mkdir()
     try:
         yield folder
         if target.exists():
-            old = target.with_name(f".{target.name}.{os.getpid()}.old")
             target.rename(old)
-            folder.rename(target)
-            shutil.rmtree(old)
-        else:
-            folder.rename(target)
+        folder.rename(target)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        # Interrupted between the two: the earlier run gets its name back.
+        if old.exists() and not target.exists():
+            old.rename(target)
+        for leftover in (old, folder):
+            shutil.rmtree(leftover, ignore_errors=True)
 
 
 @contextmanager

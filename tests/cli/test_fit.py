@@ -3,6 +3,7 @@
 import errno
 import json
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -254,12 +255,43 @@ def test_the_report_gets_what_it_needs(command, csv, monkeypatch, blobs):
     assert "encode" in seen["info"]["seconds"]
 
 
-def fake_report(monkeypatch, seen):
+def test_a_report_that_fails_costs_no_fit(command, npy, monkeypatch):
+    fake_report(monkeypatch, {}, error=ZeroDivisionError("an empty picture"))
+    quick = [option for option in QUICK if option != "--no-report"]
+    code, out, err = command("fit", npy, "-k", 3, "-o", "run", *quick)
+    assert code == 0
+    assert err == (
+        "scedae: no report could be made: ZeroDivisionError: an empty picture\n"
+    )
+    assert "labels.csv, model.scedae, run.json" in out
+
+
+def test_an_interrupted_exchange_is_undone(fit, npy, monkeypatch, tmp_path):
+    """Ctrl-C after the earlier run was moved away, before the new one has its name."""
+    fit(npy)
+    rename = Path.rename
+
+    def interrupted(path, target):
+        if path.suffix == ".tmp":
+            raise KeyboardInterrupt
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", interrupted)
+    code, _, err = fit(npy, "--seed", "1", "--force")
+    assert code == 130
+    assert err == "scedae: interrupted; nothing was written.\n"
+    assert SCEDAE.load("run/model.scedae").seed_ == 0
+    assert {p.name for p in tmp_path.iterdir()} == {"cells.npy", "run"}
+
+
+def fake_report(monkeypatch, seen, error=None):
     """A stand-in for the module that draws the page."""
 
     def write_report(model, X, path, **named):
         seen.update(named, model=model, X=X)
         path.write_text("<html></html>")
+        if error is not None:
+            raise error
 
     module = SimpleNamespace(write_report=write_report)
     monkeypatch.setitem(sys.modules, "scedae.report", module)
