@@ -17,7 +17,8 @@ import torch
 
 from scedae.exceptions import ModelFileError
 
-FORMAT_VERSION = 1
+# 2: members have votes, and the confidence of the training rows is kept.
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)

@@ -277,14 +277,19 @@ of shape (n_samples, n_features)
         check_is_fitted(self, "pipeline_")
         return self.pipeline_
 
+    def _scaled_blocks(
+        self, X: Any, model: FittedModel, device: torch.device
+    ) -> Iterator[torch.Tensor]:
+        """The rows of X as the model wants them, a block at a time; checked first."""
+        rows = check_rows(self, X, reset=False)
+        return ScaledRows(rows, model.scaler, device).blocks()
+
     def _coordinate_blocks(self, X: Any) -> Iterator[torch.Tensor]:
         """Embedding of the rows of X, a block at a time; input is checked first."""
         model = self._model()
         device = resolve_device(self.device)
         model = model.to(device)
-        rows = check_rows(self, X, reset=False)
-        blocks = ScaledRows(rows, model.scaler, device).blocks()
-        return (model.coordinates(block) for block in blocks)
+        return map(model.coordinates, self._scaled_blocks(X, model, device))
 
     @property
     def _n_features_out(self) -> int:

@@ -90,6 +90,9 @@ default="auto"
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row.
+    confidence_ : ndarray of shape (n_samples,)
+        How sure the cluster of each training row is, from 0 to 1; see
+        :meth:`predict_confidence`.
     embedding_ : ndarray of shape (n_samples, n_components)
         Coordinates of the training rows.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
@@ -98,6 +101,9 @@ default="auto"
         Singular values of the fused affinity after the trivial one.
     members_ : tuple of MemberReport
         Specification, loss after each epoch, and fate of each member.
+    member_agreement_ : ndarray of shape (n_members,)
+        Mean over the training rows of what each member gives to the ensemble's
+        label; not a number for a member that collapsed.
     pipeline_ : FittedPipeline
         Everything that was learnt.
     n_clusters_ : int

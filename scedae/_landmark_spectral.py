@@ -43,7 +43,8 @@ default="none"
 
     Attributes
     ----------
-    labels_, embedding_, cluster_centers_, singular_values_, pipeline_, seed_
+    labels_, confidence_, embedding_, cluster_centers_, singular_values_, members_, \
+member_agreement_, pipeline_, seed_
         As in :class:`SCEDAE`.
 
     References

@@ -64,6 +64,7 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
             tensors |= pack_encoder(member.encoder, f"encoder.{number}")
         tensors[f"member.{i}.landmarks"] = member.landmarks
         tensors[f"member.{i}.column_scale"] = member.column_scale
+        tensors[f"member.{i}.votes"] = member.votes
         members.append(
             {
                 "spec": asdict(member.spec),
@@ -86,8 +87,9 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
 def unpack_pipeline(
     info: dict[str, Any], archive: Archive, n_columns: int
 ) -> FittedPipeline:
+    centers = archive.tensor("centers", None, None)
     members = tuple(
-        _unpack_member(member, archive, f"member.{i}", n_columns)
+        _unpack_member(member, archive, f"member.{i}", n_columns, len(centers))
         for i, member in enumerate(info["members"])
     )
     if int(info["n_neighbors"]) < 1 or not members:
@@ -110,7 +112,7 @@ def unpack_pipeline(
 
 
 def _unpack_member(
-    info: dict[str, Any], archive: Archive, prefix: str, n_columns: int
+    info: dict[str, Any], archive: Archive, prefix: str, n_columns: int, n_clusters: int
 ) -> FittedMember:
     spec, encoder, width = unpack_spec(info["spec"]), None, n_columns
     if info["encoder"] is not None:
@@ -128,6 +130,7 @@ def _unpack_member(
         landmarks=landmarks,
         bandwidth=bandwidth,
         column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks)),
+        votes=archive.tensor(f"{prefix}.votes", len(landmarks), n_clusters),
     )
 
 

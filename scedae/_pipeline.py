@@ -38,6 +38,7 @@ class FittedMember:
     landmarks: torch.Tensor  # (p, e)
     bandwidth: float
     column_scale: torch.Tensor  # (p,) Σ^(-1/2), float64
+    votes: torch.Tensor  # (p, k) share of each cluster near each landmark, float64
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
         return rows if self.encoder is None else encode(self.encoder, rows)
@@ -48,7 +49,17 @@ class FittedMember:
             encoder=self.encoder and self.encoder.to(device),
             landmarks=self.landmarks.to(device),
             column_scale=self.column_scale.to(device),
+            votes=self.votes.to(device),
         )
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The clusters of some rows, and how sure they are."""
+
+    labels: torch.Tensor  # (n,)
+    votes: torch.Tensor  # (m, n) what each member gives to the label
+    confidence: torch.Tensor  # (n,)
 
 
 @dataclass(frozen=True)
@@ -80,6 +91,29 @@ class FittedPipeline:
         """Embedding of scaled rows, of shape (n, q)."""
         return spectral.embed(self.affinity(rows), self._projection.to(rows.device))
 
+    def assign(self, rows: torch.Tensor) -> Assignment:
+        """Clusters and confidence of scaled rows."""
+        affinity = self.affinity(rows)
+        points = spectral.embed(affinity, self._projection.to(rows.device))
+        return self.assign_embedded(affinity, points)
+
+    def assign_embedded(
+        self, affinity: spectral.FusedAffinity, points: torch.Tensor
+    ) -> Assignment:
+        """The same for rows whose Z̄ and coordinates are known."""
+        labels = spectral.nearest(points, self.centers)[:, 0]
+        parts = spectral.unfuse(affinity, [m.column_scale for m in self.members])
+        votes = torch.stack(
+            [
+                spectral.vote(part, member.votes, labels)
+                for part, member in zip(parts, self.members, strict=True)
+            ]
+        )
+        confidence = spectral.combine(
+            spectral.margin(points, self.centers, labels), _mean_of_members(votes)
+        )
+        return Assignment(labels, votes, confidence)
+
     @cached_property
     def _projection(self) -> torch.Tensor:
         """What takes a row of Z̄ to its coordinates, of shape (Σp, q)."""
@@ -106,6 +140,8 @@ class PipelineFit:
     pipeline: FittedPipeline
     embedding: np.ndarray  # (n, q)
     labels: np.ndarray  # (n,)
+    confidence: np.ndarray  # (n,)
+    member_agreement: np.ndarray  # (m,) of the members that did not collapse
     reports: tuple[MemberReport, ...]
 
 
@@ -181,12 +217,34 @@ def cluster_members(
 
     progress.stage("assign")
     centers = spectral.kmeans(points, n_clusters, generator(seed, "assign")).centers
-    labels = spectral.nearest(points, centers)[:, 0].cpu().numpy()
-
-    pipeline = FittedPipeline(
-        scaler, tuple(members), n_neighbors, embedding, basis, centers
+    labels = spectral.nearest(points, centers)[:, 0]
+    parts = spectral.unfuse(fused, [m.column_scale for m in members])
+    voters = tuple(
+        replace(member, votes=spectral.landmark_votes(part, labels, n_clusters))
+        for member, part in zip(members, parts, strict=True)
     )
-    return PipelineFit(pipeline, points.cpu().numpy(), labels, encoded.reports)
+    pipeline = FittedPipeline(scaler, voters, n_neighbors, embedding, basis, centers)
+    assignment = pipeline.assign_embedded(fused, points)
+    return PipelineFit(
+        pipeline,
+        embedding=points.cpu().numpy(),
+        labels=assignment.labels.cpu().numpy(),
+        confidence=assignment.confidence.cpu().numpy(),
+        # numpy's mean uses one thread: the same for any number of them.
+        member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
+        reports=encoded.reports,
+    )
+
+
+def _mean_of_members(votes: torch.Tensor) -> torch.Tensor:
+    """Mean over the first axis, member after member, (m, n) → (n,).
+
+    In a fixed order: a sum by torch may depend on how many rows stand side by side.
+    """
+    total = torch.zeros_like(votes[0])
+    for member in votes:
+        total += member
+    return total / len(votes)
 
 
 def _anchor(
@@ -212,5 +270,12 @@ def _anchor(
     bandwidth = spectral.mean_distance(neighbors)
     affinity = spectral.landmark_affinity(neighbors, bandwidth, len(landmarks))
     scale = spectral.inverse_root(affinity.column_sums())
-    fitted = FittedMember(member.spec, member.encoder, landmarks, bandwidth, scale)
+    fitted = FittedMember(
+        member.spec,
+        member.encoder,
+        landmarks,
+        bandwidth,
+        scale,
+        votes=scale.new_zeros(len(landmarks), 0),  # no clusters are known yet
+    )
     return fitted, affinity

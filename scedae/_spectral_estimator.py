@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 
 from scedae._archive import Archive
 from scedae._base import BaseClusterer, FitContext
@@ -18,6 +20,7 @@ from scedae._persistence import (
     unpack_reports,
 )
 from scedae._pipeline import FittedPipeline, fit_pipeline
+from scedae._validation import resolve_device
 from scedae.autoencoder import TrainingOptions
 from scedae.rows import Scaler
 
@@ -53,8 +56,61 @@ class SpectralClusterer(BaseClusterer):
         )
         self.labels_ = result.labels
         self.embedding_ = result.embedding
+        self.confidence_ = result.confidence
         self.members_ = result.reports
+        self._store_agreement(result.member_agreement)
         self._store_pipeline(result.pipeline)
+
+    def predict_with_confidence(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Clusters of the rows and how sure they are, by one walk over the rows.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, torch tensor or sparse matrix \
+of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            As from ``predict``.
+        confidence : ndarray of shape (n_samples,)
+            As from ``predict_confidence``.
+        """
+        check_is_fitted(self, "pipeline_")
+        device = resolve_device(self.device)
+        model = self.pipeline_.to(device)
+        parts = [model.assign(b) for b in self._scaled_blocks(X, model, device)]
+        labels = torch.cat([part.labels for part in parts])
+        confidence = torch.cat([part.confidence for part in parts])
+        return labels.cpu().numpy(), confidence.cpu().numpy()
+
+    def predict_confidence(self, X: Any) -> np.ndarray:
+        """How sure the cluster of each row is: near 0 doubtful, near 1 clear.
+
+        The geometric mean of two numbers. The *margin* is 1 - d1 / d2, with the
+        distances to the nearest and the second nearest centre in the embedding. The
+        *agreement* is what the members give to the row's cluster: each looks at the
+        row's nearest landmarks and at the clusters of the training rows near those.
+        A row is doubtful when either is small. The numbers put rows in order; they
+        are not probabilities.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, torch tensor or sparse matrix \
+of shape (n_samples, n_features)
+
+        Returns
+        -------
+        confidence : ndarray of shape (n_samples,)
+            In [0, 1]; for the training rows exactly ``confidence_``.
+        """
+        return self.predict_with_confidence(X)[1]
+
+    def _store_agreement(self, agreement: np.ndarray) -> None:
+        """In the order of ``members_``; a collapsed member has none."""
+        took_part = [not report.collapsed for report in self.members_]
+        self.member_agreement_ = np.full(len(self.members_), np.nan)
+        self.member_agreement_[took_part] = agreement
 
     def _store_pipeline(self, pipeline: FittedPipeline) -> None:
         # On the CPU, so that a pickle of it opens anywhere; predicting moves it back.
@@ -65,10 +121,16 @@ class SpectralClusterer(BaseClusterer):
 
     def _pack(self) -> Packed:
         info, tensors = pack_pipeline(self.pipeline_)
+        agreement = self.member_agreement_[np.isfinite(self.member_agreement_)]
+        tensors["confidence"] = torch.from_numpy(self.confidence_)
+        tensors["member_agreement"] = torch.from_numpy(agreement)
         return {"pipeline": info, "reports": pack_reports(self.members_)}, tensors
 
     def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
         self.members_ = unpack_reports(info["reports"])
-        self._store_pipeline(
-            unpack_pipeline(info["pipeline"], archive, self.n_features_in_)
+        pipeline = unpack_pipeline(info["pipeline"], archive, self.n_features_in_)
+        self._store_pipeline(pipeline)
+        self.confidence_ = archive.tensor("confidence", len(self.labels_)).numpy()
+        self._store_agreement(
+            archive.tensor("member_agreement", len(pipeline.members)).numpy()
         )

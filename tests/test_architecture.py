@@ -11,6 +11,15 @@ PACKAGE = Path(__file__).parent.parent / "scedae"
 
 # Each floor may import from those named behind it, and from itself.
 GROUND = {"_random", "_blocks", "_progress", "_version", "exceptions"}
+PUBLIC = {
+    "SCEDAE",
+    "__version__",
+    "baselines",
+    "datasets",
+    "exceptions",
+    "metrics",
+    "report",
+}
 MAY_IMPORT = {
     "autoencoder": GROUND,
     "spectral": GROUND,
@@ -23,7 +32,13 @@ MAY_IMPORT = {
     "_ensemble": GROUND | {"autoencoder", "rows", "_members"},
     "report": {"metrics", "_version"},
     "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members", "_ensemble"},
+    # The edges see what a user sees.
+    "cli": PUBLIC,
+    "plot": set(),
+    "__main__": {"cli"},
 }
+# Nothing in the package needs the edges, which need packages of their own.
+EDGES = {"cli": {"__main__"}, "plot": set(), "report": {"cli"}}
 
 
 def imports_of(path):
@@ -54,6 +69,14 @@ def test_arrows(room):
     assert seen <= MAY_IMPORT[room]
 
 
+@pytest.mark.parametrize("edge", EDGES)
+def test_nobody_imports_the_edges(edge):
+    for path in PACKAGE.rglob("*.py"):
+        room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        if room not in {edge, *EDGES[edge]}:
+            assert edge not in imports_of(path), path
+
+
 def test_every_file_says_what_it_is():
     for path in PACKAGE.rglob("*.py"):
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: no docstring"
@@ -69,7 +92,17 @@ def test_the_core_needs_four_packages_only():
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout
-    for package in ("matplotlib", "pandas", "safetensors", "dask", "polars", "jinja2"):
+    # Not rich, which scikit-learn itself imports where it is installed.
+    absent = (
+        "matplotlib",
+        "pandas",
+        "safetensors",
+        "dask",
+        "polars",
+        "typer",
+        "jinja2",
+    )
+    for package in absent:
         assert package not in output
 
 

@@ -35,6 +35,17 @@ def test_new_rows_and_seeds(name, blobs):
     np.testing.assert_array_equal(again.embedding_, model.embedding_)
 
 
+@pytest.mark.parametrize("name", ["SCEDAE", "LandmarkSpectralClustering"])
+def test_confidence(name, blobs):
+    X, _ = blobs
+    model = ESTIMATORS[name](k=5, device="cuda").fit(X)
+    np.testing.assert_array_equal(model.predict_confidence(X), model.confidence_)
+    model.set_params(device="cpu")
+    # A row on the border may change sides by a rounding: its doubt may not.
+    difference = np.abs(model.predict_confidence(X) - model.confidence_)
+    assert np.median(difference) < 1e-4
+
+
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_a_model_of_the_gpu_works_on_a_cpu(name, blobs, tmp_path):
     X, _ = blobs

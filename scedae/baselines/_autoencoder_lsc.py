@@ -33,7 +33,8 @@ precision, scale, n_landmarks, n_neighbors, embedding, device, random_state, ver
 
     Attributes
     ----------
-    labels_, embedding_, cluster_centers_, singular_values_, members_, pipeline_, seed_
+    labels_, confidence_, embedding_, cluster_centers_, singular_values_, members_, \
+member_agreement_, pipeline_, seed_
         As in :class:`~scedae.SCEDAE`.
     """
 

@@ -8,6 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from scedae.datasets._catalogue import (
+    NAMES,
+    DatasetInfo,
+    describe,
+    load_by_name,
+    load_digits,
+)
 from scedae.datasets._fetch import load as _load
 from scedae.datasets._lift import LIFTS, lift
 from scedae.datasets._registry import FCPS_NAMES
@@ -16,7 +23,11 @@ from scedae.datasets._shapes import make_chainlink, make_lsun, make_tetra
 __all__ = [
     "FCPS_NAMES",
     "LIFTS",
+    "NAMES",
+    "DatasetInfo",
+    "describe",
     "lift",
+    "load_by_name",
     "load_digits",
     "load_fcps",
     "load_mnist",
@@ -28,19 +39,6 @@ __all__ = [
 ]
 
 Data = tuple[np.ndarray, np.ndarray]
-
-
-def load_digits() -> Data:
-    """Scikit-learn's 1,797 handwritten digits of 8 x 8 pixels, values 0 … 16.
-
-    Returns
-    -------
-    X : ndarray of shape (1797, 64)
-    y : ndarray of shape (1797,)
-    """
-    from sklearn.datasets import load_digits as sklearn_digits
-
-    return sklearn_digits(return_X_y=True)
 
 
 def load_mnist(subset: str = "all") -> Data:

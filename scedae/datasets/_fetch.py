@@ -55,7 +55,7 @@ def _from_openml(entry: Entry, subset: str) -> Data:
 
     bunch = fetch_openml(data_id=entry.openml_id, as_frame=False, parser="liac-arff")
     X, y = np.asarray(bunch.data), np.asarray(bunch.target).astype(np.int64)
-    if X.shape != entry.shape or len(np.unique(y)) != 10:
+    if X.shape != entry.shape or len(np.unique(y)) != entry.n_classes:
         raise ChecksumError(
             f"OpenML's data set {entry.openml_id} has shape {X.shape}; {entry.name!r} "
             f"has {entry.shape}."
@@ -94,10 +94,16 @@ def load(name: str, subset: str = "all") -> Data:
     return X[part], y[part]
 
 
+def find_file(entry: Entry) -> Path | None:
+    """The file of a data set on this machine, if there is one."""
+    files = (folder / entry.file for folder in data_folders())
+    return next((file for file in files if file.is_file()), None)
+
+
 def _find(entry: Entry, subset: str) -> Data:
-    for folder in data_folders():
-        if (folder / entry.file).is_file():
-            return read_npz(folder / entry.file, entry)
+    file = find_file(entry)
+    if file is not None:
+        return read_npz(file, entry)
     reason = "OpenML does not have it"
     if entry.openml_id is not None:
         try:

@@ -9,7 +9,9 @@ from scedae.spectral.affinity import (
     landmark_affinity,
     mean_distance,
     nearest_landmarks,
+    unfuse,
 )
+from scedae.spectral.confidence import combine, landmark_votes, margin, vote
 from scedae.spectral.distances import nearest
 from scedae.spectral.embedding import (
     EMBEDDINGS,
@@ -34,6 +36,7 @@ __all__ = [
     "Gram",
     "Neighbors",
     "choose_landmarks",
+    "combine",
     "embed",
     "embedding_matrix",
     "fuse",
@@ -41,6 +44,8 @@ __all__ = [
     "inverse_root",
     "kmeans",
     "landmark_affinity",
+    "landmark_votes",
+    "margin",
     "mean_distance",
     "n_vectors",
     "nearest",
@@ -48,4 +53,6 @@ __all__ = [
     "revive_empty",
     "spectral_basis",
     "trivial_vector",
+    "unfuse",
+    "vote",
 ]

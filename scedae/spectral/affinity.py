@@ -15,6 +15,15 @@ import torch
 from scedae.spectral.distances import nearest, squared_distances
 
 
+def sums_at(index: torch.Tensor, values: torch.Tensor, size: int) -> torch.Tensor:
+    """Sums of the values that share an index, of shape (size,); always the same."""
+    sums = values.new_zeros(size)
+    index, values = index.flatten(), values.flatten()
+    if sums.device.type == "cpu":
+        return sums.index_add_(0, index, values)
+    return sums.index_put_((index,), values, accumulate=True)
+
+
 @dataclass(frozen=True)
 class Affinity:
     """A sparse matrix of shape (n, p) with equally many entries in every row."""
@@ -25,11 +34,7 @@ class Affinity:
 
     def column_sums(self) -> torch.Tensor:
         """Diagonal of Σ = diag(Zᵀ1), of shape (p,); the same in every run."""
-        sums = self.weights.new_zeros(self.n_landmarks)
-        columns, weights = self.columns.flatten(), self.weights.flatten()
-        if sums.device.type == "cpu":
-            return sums.index_add_(0, columns, weights)
-        return sums.index_put_((columns,), weights, accumulate=True)
+        return sums_at(self.columns, self.weights, self.n_landmarks)
 
     def times(self, matrix: torch.Tensor) -> torch.Tensor:
         """Product with a (p, q) matrix; each row by itself."""
@@ -135,3 +140,15 @@ def fuse(
             for affinity, scale in zip(affinities, column_scales, strict=True)
         )
     )
+
+
+def unfuse(
+    fused: FusedAffinity, column_scales: Sequence[torch.Tensor]
+) -> Iterator[Affinity]:
+    """The affinities behind Z̄, one at a time and up to rounding.
+
+    They need not be kept beside the fused one. Columns of scale zero stay zero.
+    """
+    share = len(fused.parts) ** -0.5
+    for part, scale in zip(fused.parts, column_scales, strict=True):
+        yield part.scaled(torch.where(scale > 0, 1 / (share * scale), 0))

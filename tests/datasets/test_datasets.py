@@ -91,7 +91,7 @@ def test_digits_are_embedded():
 def tiny(monkeypatch, tmp_path):
     """A registered data set of five rows, and empty folders to look for it."""
     X, y = np.arange(10, dtype=np.uint8).reshape(5, 2), np.array([0, 0, 1, 1, 1])
-    entry = Entry("tiny", (5, 2), 3, content_checksum(X, y), 123)
+    entry = Entry("tiny", (5, 2), 3, 3, content_checksum(X, y), 123)
     monkeypatch.setitem(REGISTRY, "tiny", entry)
     monkeypatch.setenv("SCEDAE_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -158,7 +158,7 @@ def test_openml_data_take_the_form_of_the_file(tiny, monkeypatch):
     X = np.arange(40.0).reshape(20, 2)
     y = np.array([str(1 + i % 10) for i in range(20)])
     expected = X.astype(np.uint8), np.arange(20) % 10
-    entry = Entry("tiny", (20, 2), 3, content_checksum(*expected), 123)
+    entry = Entry("tiny", (20, 2), 10, 3, content_checksum(*expected), 123)
     monkeypatch.setitem(REGISTRY, "tiny", entry)
     monkeypatch.setattr(
         "sklearn.datasets.fetch_openml", lambda **kw: SimpleNamespace(data=X, target=y)
@@ -171,13 +171,13 @@ def test_openml_data_take_the_form_of_the_file(tiny, monkeypatch):
     assert (np.load(kept)["X"] == expected[0]).all()
 
     kept.unlink()
-    monkeypatch.setitem(REGISTRY, "tiny", Entry("tiny", (20, 2), 3, "other", 123))
+    monkeypatch.setitem(REGISTRY, "tiny", Entry("tiny", (20, 2), 10, 3, "other", 123))
     with pytest.warns(UserWarning, match="differs from the reference"):
         assert (_fetch.load("tiny")[0] == X).all()
     assert not kept.exists()
     with pytest.raises(ChecksumError, match="cannot be told"):
         _fetch.load("tiny", "train")
-    wrong = Entry("tiny", (21, 2), 3, "", 123)
+    wrong = Entry("tiny", (21, 2), 10, 3, "", 123)
     monkeypatch.setitem(REGISTRY, "tiny", wrong)
     with pytest.raises(ChecksumError, match="has shape"):
         _fetch.load("tiny")
@@ -190,3 +190,31 @@ def test_real_files_pass_their_checksum(data_folder, name):
     X, y = _fetch.load(name)
     assert X.shape == entry.shape
     assert len(y) == len(X)
+
+
+def test_every_name_is_described():
+    for name in datasets.NAMES:
+        info = datasets.describe(name)
+        assert info.name == name
+        assert info.n_rows > info.n_classes > 1
+    with pytest.raises(ValueError, match="must be one of digits"):
+        datasets.describe("nothing")
+
+
+def test_loading_by_name():
+    X, y = datasets.load_by_name("digits")
+    info = datasets.describe("digits")
+    assert X.shape == (info.n_rows, info.n_columns)
+    assert len(np.unique(y)) == info.n_classes
+    with pytest.raises(ValueError, match="must be one of digits"):
+        datasets.load_by_name("nothing")
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", datasets.NAMES[1:])
+def test_real_files_are_as_described(data_folder, name):
+    info = datasets.describe(name)
+    X, y = datasets.load_by_name(name)
+    assert X.shape == (info.n_rows, info.n_columns)
+    assert len(np.unique(y)) == info.n_classes
+    assert info.file.parent == data_folder

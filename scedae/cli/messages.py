@@ -1,0 +1,48 @@
+"""What is said to the user beside the result: one line each, on standard error."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+class InputError(Exception):
+    """Something the user gave cannot be used; the message says what and where."""
+
+
+def note(text: str) -> None:
+    typer.echo(f"scedae: {one_line(text)}", err=True)
+
+
+def one_line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+@contextmanager
+def errors_of(subject: str) -> Iterator[None]:
+    """Errors that the package raises about ``subject`` become ``InputError``."""
+    from scedae.exceptions import ScedaeError
+
+    try:
+        yield
+    except (ScedaeError, ValueError) as error:
+        raise InputError(f"{subject}: {error}") from error
+
+
+@contextmanager
+def noted_warnings() -> Iterator[list[str]]:
+    """Warnings become notes, and are collected for the record of the run."""
+    seen: list[str] = []
+
+    def show(message: Warning | str, *rest: Any, **more: Any) -> None:
+        seen.append(one_line(message))
+        note(f"warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = show
+        yield seen

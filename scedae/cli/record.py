@@ -1,0 +1,121 @@
+"""What is written down of a run: enough to repeat it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import platform
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import scedae
+from scedae import SCEDAE
+from scedae.cli.messages import InputError
+from scedae.cli.output import RUN
+from scedae.cli.sources import Source
+from scedae.cli.tables import Choice, Table
+
+
+class StageClock(logging.Handler):
+    """Seconds of each stage, from the messages the estimator logs as they begin."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self._begun: list[tuple[str, float]] = []
+
+    def __enter__(self) -> StageClock:
+        self._logger = logging.getLogger("scedae")
+        self._level = self._logger.level
+        self._logger.addHandler(self)
+        self._logger.setLevel(logging.INFO)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.begin("")
+        self._logger.removeHandler(self)
+        self._logger.setLevel(self._level)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.begin(record.getMessage().split()[0])
+
+    def begin(self, stage: str) -> None:
+        self._begun.append((stage, time.perf_counter()))
+
+    def seconds(self) -> dict[str, float]:
+        ends = [start for _, start in self._begun[1:]]
+        stages = zip(self._begun[:-1], ends, strict=True)
+        return {name: round(end - start, 3) for (name, start), end in stages}
+
+
+def describe_run(
+    model: SCEDAE, source: Source, choice: Choice, table: Table
+) -> dict[str, Any]:
+    """Parameters, versions and data of a fit, as JSON has them."""
+    return {
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "estimator": type(model).__name__,
+        "parameters": {**model.get_params(), "random_state": model.seed_},
+        "seed": model.seed_,
+        "device": _device(str(model.device)),
+        "versions": {
+            "python": platform.python_version(),
+            "scedae": scedae.__version__,
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+        },
+        "data": {
+            "path": source.location,
+            "sha256": source.sha256(),
+            "n_rows": len(table.ids),
+            "n_columns": table.rows.shape[1],
+            "columns": table.columns,
+            "id_column": choice.id_column,
+            "labels": choice.labels,
+        },
+        "clusters": _clusters(model),
+        "member_agreement": [
+            None if np.isnan(share) else round(float(share), 6)
+            for share in model.member_agreement_
+        ],
+    }
+
+
+def _clusters(model: SCEDAE) -> list[dict[str, Any]]:
+    """Size and mean confidence of each cluster."""
+    found = []
+    for label in range(model.n_clusters):
+        own = model.confidence_[model.labels_ == label]
+        mean = round(float(own.mean()), 6) if len(own) else None
+        found.append({"label": label, "rows": len(own), "confidence": mean})
+    return found
+
+
+def _device(asked: str) -> str:
+    if asked == "cpu" or not torch.cuda.is_available():
+        return "cpu"
+    number = 0 if asked in ("auto", "cuda") else int(asked.split(":")[1])
+    return f"cuda:{number} ({torch.cuda.get_device_name(number)})"
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """The record of an earlier run."""
+    path = folder / RUN
+    if not path.is_file():
+        raise InputError(f"{folder} is no folder of a run: it has no {RUN}.")
+    try:
+        run = json.loads(path.read_text(encoding="utf-8"))
+        run["data"]["path"], run["data"]["sha256"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{path} is damaged: {error!r}.") from error
+    return run
+
+
+def choice_of(run: dict[str, Any]) -> Choice:
+    """The columns of an earlier run."""
+    data = run["data"]
+    return Choice(tuple(data["columns"] or ()), (), data["id_column"], data["labels"])

@@ -1,0 +1,27 @@
+"""The report page: made by ``scedae.report`` where that is installed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from scedae import SCEDAE
+from scedae.cli.messages import InputError
+from scedae.cli.tables import Table
+
+
+def write_page(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> None:
+    """Write report.html; ``InputError`` when this installation cannot."""
+    try:
+        from scedae.report import write_report
+    except ImportError as error:
+        raise InputError(f"no report could be made: {error}.") from error
+    write_report(
+        model,
+        table.array,
+        path,
+        ids=table.ids,
+        columns=table.columns,
+        true_labels=table.labels,
+        info=run,
+    )

@@ -1,0 +1,12 @@
+"""Pictures of a fitted model, with matplotlib (``pip install 'scedae[plot]'``).
+
+Each function reads public attributes of a model and returns the Axes or the Figure it
+drew on. Importing this module needs no matplotlib; drawing does.
+"""
+
+from scedae.plot._embedding import embedding
+from scedae.plot._exemplars import exemplars
+from scedae.plot._members import agreement, training_curves
+from scedae.plot._spectrum import spectrum
+
+__all__ = ["agreement", "embedding", "exemplars", "spectrum", "training_curves"]

@@ -1,0 +1,76 @@
+"""The members of the ensemble: how they trained, and whether they agree."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scedae.plot._canvas import axes_for, colors, member_names, plain, require
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+def agreement(model: Any, *, ax: Axes | None = None) -> Axes:
+    """How much each member says what the ensemble says, as bars.
+
+    Parameters
+    ----------
+    model : fitted SCEDAE, LandmarkSpectralClustering or AutoencoderLSC
+    ax : Axes, default=None
+        Where to draw; new Axes if not given.
+
+    Returns
+    -------
+    ax : Axes
+    """
+    require(model, "member_agreement_")
+    names, shares = member_names(model), model.member_agreement_
+    ax = axes_for(ax, 6, 0.9 + 0.32 * len(names))
+    collapsed = np.isnan(shares)
+    bars = ax.barh(names, np.where(collapsed, 0, shares), color="C0", height=0.7)
+    texts = [
+        "collapsed" if lost else f"{share:.2f}"
+        for share, lost in zip(shares, collapsed, strict=True)
+    ]
+    ax.bar_label(bars, texts, padding=4)
+    ax.invert_yaxis()
+    # Room for the numbers behind bars of full length.
+    ax.set(xlim=(0, 1.12), xlabel="agreement with the ensemble", ylabel="member")
+    ax.set_xticks(np.linspace(0, 1, 6))
+    plain(ax)
+    return ax
+
+
+def training_curves(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Loss of each member after each epoch.
+
+    Parameters
+    ----------
+    model : fitted estimator with autoencoders
+    ax : Axes, default=None
+        Where to draw; new Axes if not given.
+
+    Returns
+    -------
+    ax : Axes
+    """
+    require(model, "members_")
+    trained = [
+        (name, [epoch["loss"] for epoch in report.history])
+        for name, report in zip(member_names(model), model.members_, strict=True)
+        if report.history
+    ]
+    if not trained:
+        raise ValueError(f"no member of this {type(model).__name__} was trained.")
+    ax = axes_for(ax, 6, 3.5)
+    for (name, losses), color in zip(trained, colors(len(trained)), strict=True):
+        # A single epoch would be a line without length.
+        marker = "o" if len(losses) == 1 else None
+        epochs = np.arange(1, len(losses) + 1)
+        ax.plot(epochs, losses, label=name, color=color, marker=marker, linewidth=1.2)
+    ax.set(xlabel="epoch", ylabel="reconstruction loss")
+    ax.legend(title="member", frameon=False, fontsize="small")
+    plain(ax)
+    return ax
