@@ -68,7 +68,11 @@ def write_archive(path: str | os.PathLike[str], archive: Archive) -> None:
     }
     temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
+        # safetensors writes files that nobody else may read; others get the usual mode.
+        temporary.touch()
+        mode = temporary.stat().st_mode
         save_file(tensors, temporary, metadata=header)
+        temporary.chmod(mode)
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -95,6 +95,12 @@ def test_nothing_but_the_file_is_left(saved):
     assert [path.name for path in saved.parent.iterdir()] == ["model.scedae"]
 
 
+def test_a_model_can_be_read_by_whom_other_files_can(saved):
+    other = saved.with_name("other")
+    other.touch()
+    assert saved.stat().st_mode == other.stat().st_mode
+
+
 def test_a_failed_save_keeps_the_old_file(saved, blobs, monkeypatch):
     before = saved.read_bytes()
 

@@ -44,5 +44,8 @@ def noted_warnings() -> Iterator[list[str]]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")
+        # Between the packages, and nothing a user could do about.
+        for category in (DeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", category)
         warnings.showwarning = show
         yield seen
