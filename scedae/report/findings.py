@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
-from scedae.report.confidence import center_distances, row_confidence
 from scedae.report.features import Contrast, contrast
 from scedae.report.pictures import picture_side
 from scedae.report.source import Source
@@ -34,12 +34,11 @@ class Findings:
 def look_at(model: Any, source: Source) -> Findings:
     """Everything that is computed once and used in several places."""
     labels = np.asarray(model.labels_)
-    distances = center_distances(model)
     return Findings(
         source,
         labels,
-        distances,
-        row_confidence(model, distances),
+        cdist(model.embedding_, model.cluster_centers_),
+        model.confidence_,
         contrast(source, labels, model.n_clusters),
         picture_side(source),
     )

@@ -32,9 +32,7 @@ class MemberLine:
 
 
 def member_lines(model: Any) -> list[MemberLine]:
-    """All members, with their agreement where the model knows it."""
-    known = getattr(model, "member_agreement_", None)
-    agreement = [math.nan] * len(model.members_) if known is None else list(known)
+    """All members, with their agreement; those that collapsed have none."""
     return [
         MemberLine(
             number,
@@ -46,7 +44,7 @@ def member_lines(model: Any) -> list[MemberLine]:
             float(share) if math.isfinite(share) else None,
         )
         for number, (member, share) in enumerate(
-            zip(model.members_, agreement, strict=True), 1
+            zip(model.members_, model.member_agreement_, strict=True), 1
         )
     ]
 

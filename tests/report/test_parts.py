@@ -8,7 +8,6 @@ from matplotlib.image import imread
 
 from scedae.datasets import load_digits
 from scedae.report import numerals, palette
-from scedae.report.confidence import center_distances, row_confidence
 from scedae.report.features import contrast
 from scedae.report.pictures import picture_sheet, picture_side
 from scedae.report.places import all_places
@@ -17,7 +16,6 @@ from scedae.report.points import sample_rows
 from scedae.report.scores import score
 from scedae.report.source import Source
 from scedae.report.spectrum import draw_spectrum
-from tests.helpers import ESTIMATORS
 from tests.report.conftest import smooth_pictures
 
 
@@ -39,17 +37,6 @@ def test_contrast_against_plain_numpy(rng):
         assert found.means[c] == pytest.approx(X[labels == c].mean(0))
     assert (found.differences[:, 3] == 0).all()
     assert (found.differences[3] == 0).all()
-
-
-def test_confidence_without_a_model_that_knows_it(blobs):
-    model = ESTIMATORS["SCEDAE"]().fit(blobs[0])
-    if hasattr(model, "confidence_"):
-        del model.confidence_
-    distances = center_distances(model)
-    confidence = row_confidence(model, distances)
-    first, second = np.sort(distances, axis=1)[:, :2].T
-    assert confidence == pytest.approx(1 - first / second)
-    assert (row_confidence(model, distances[:, :1]) == 1).all()
 
 
 def test_pictures_are_told_from_tables(rng):
