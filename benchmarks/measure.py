@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
+import resource
 import time
 from itertools import pairwise
 from types import TracebackType
@@ -120,3 +121,10 @@ def device_name(device: str) -> str:
     if device == "cuda":
         return torch.cuda.get_device_name()
     return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
+
+
+def resident_megabytes() -> float:
+    """Resident memory of this process now."""
+    with open("/proc/self/statm") as file:
+        pages = int(file.read().split()[1])
+    return pages * resource.getpagesize() / 1e6

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import statistics
 import sys
 import time
@@ -21,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from measure import device_name
 from sklearn.cluster import KMeans
 
 import scedae
@@ -71,18 +71,13 @@ RECIPES: dict[str, Callable[[int, int], Any]] = {
 }
 
 
-def device_name(estimator: Any) -> str:
-    if torch.cuda.is_available() and hasattr(estimator, "device"):
-        return torch.cuda.get_device_name()
-    return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
-
-
 def run(data: str, recipe: str, seed: int) -> dict[str, Any]:
     X, y = DATA[data]()
     estimator = RECIPES[recipe](len(np.unique(y)), seed)
     start = time.perf_counter()
     labels = estimator.fit_predict(X)
     seconds = time.perf_counter() - start
+    on_gpu = torch.cuda.is_available() and hasattr(estimator, "device")
     scores = {name: round(100 * s, 2) for name, s in evaluate(y, labels).items()}
     return {
         "data": data,
@@ -91,7 +86,7 @@ def run(data: str, recipe: str, seed: int) -> dict[str, Any]:
         "rows": len(X),
         **scores,
         "seconds": round(seconds, 2),
-        "device": device_name(estimator),
+        "device": device_name("cuda" if on_gpu else "cpu"),
         "versions": {"scedae": scedae.__version__, "torch": torch.__version__},
     }
 

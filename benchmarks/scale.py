@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from measure import Stopwatch, device_name
+from measure import Stopwatch, device_name, resident_megabytes
 
 from scedae import SCEDAE
 from scedae.metrics import evaluate
@@ -50,11 +50,6 @@ def model(n_members: int, device: str) -> SCEDAE:
         random_state=0,
         device=device,
     )
-
-
-def resident_megabytes() -> float:
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
 
 
 def measure(n: int, n_members: int, device: str) -> dict[str, Any]:

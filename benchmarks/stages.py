@@ -16,16 +16,15 @@ import json
 import resource
 
 import numpy as np
-from measure import Stopwatch, device_name, product_rate, training_flop
+from measure import (
+    Stopwatch,
+    device_name,
+    product_rate,
+    resident_megabytes,
+    training_flop,
+)
 
 from scedae import SCEDAE
-
-
-def resident_megabytes() -> float:
-    """Resident memory of this process now."""
-    with open("/proc/self/statm") as file:
-        pages = int(file.read().split()[1])
-    return pages * resource.getpagesize() / 1e6
 
 
 def main() -> None:

@@ -7,19 +7,18 @@ from typing import Any, ClassVar
 
 import torch
 
-from scedae._archive import Archive
 from scedae._base import FitContext
 from scedae._ensemble import encode_members
 from scedae._members import MemberSpec
-from scedae._persistence import Packed, pack_reports, unpack_reports
 from scedae._random import RandomState, generator
-from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
-from scedae.baselines._model import FittedEncoder, pack, unpack
+from scedae._training_parameters import AUTOENCODER_CONSTRAINTS
+from scedae.baselines._encoder_clusterer import EncoderClusterer
+from scedae.baselines._model import FittedEncoder
 from scedae.rows import ScaledRows
-from scedae.spectral import kmeans, nearest
+from scedae.spectral import kmeans
 
 
-class AutoencoderKMeans(AutoencoderParameters):
+class AutoencoderKMeans(EncoderClusterer):
     """One autoencoder, then k-means on its codes (DAE+k-means).
 
     Parameters
@@ -93,19 +92,5 @@ precision, scale, device, random_state, verbose
         codes = encoded.members[0].codes.double()
         seed = generator(context.seed, "assign")
         centers = kmeans(codes, self.n_clusters, seed).centers
-        self.labels_ = nearest(codes, centers)[:, 0].cpu().numpy()
-        self.embedding_ = codes.cpu().numpy()
         self.members_ = encoded.reports
-        self._store_model(FittedEncoder(scaler, encoder, centers))
-
-    def _store_model(self, model: FittedEncoder) -> None:
-        self.pipeline_ = model.to(torch.device("cpu"))
-        self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
-
-    def _pack(self) -> Packed:
-        info, tensors = pack(self.pipeline_)
-        return {"encoder": info, "reports": pack_reports(self.members_)}, tensors
-
-    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
-        self.members_ = unpack_reports(info["reports"])
-        self._store_model(unpack(info["encoder"], archive, self.n_features_in_))
+        self._store_codes(codes, FittedEncoder(scaler, encoder, centers))

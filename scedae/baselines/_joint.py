@@ -15,14 +15,11 @@ from typing import Any
 import torch
 from sklearn.base import clone
 
-from scedae._archive import Archive
 from scedae._base import FitContext
 from scedae._ensemble import MemberReport
 from scedae._members import MemberSpec
-from scedae._persistence import Packed, pack_reports, unpack_reports
 from scedae._progress import Progress
 from scedae._random import child_seed, generator
-from scedae._training_parameters import AutoencoderParameters
 from scedae.autoencoder import (
     Batches,
     Encoder,
@@ -36,10 +33,11 @@ from scedae.autoencoder import (
     rounds,
     start_training,
 )
-from scedae.baselines._model import FittedEncoder, pack, unpack
+from scedae.baselines._encoder_clusterer import EncoderClusterer
+from scedae.baselines._model import FittedEncoder
 from scedae.exceptions import CollapsedEnsembleError
 from scedae.rows import ScaledRows
-from scedae.spectral import kmeans, nearest, revive_empty
+from scedae.spectral import kmeans, revive_empty
 
 
 class JointObjective(ABC):
@@ -66,7 +64,7 @@ class JointObjective(ABC):
     def begin_round(self, number: int, codes: Sequence[torch.Tensor]) -> list[bool]:
         """Look at the codes of all rows before a round; says which members are done.
 
-        Only called when ``looks_at_all_rows``; else with no codes.
+        There are codes only for an objective that ``looks_at_all_rows``.
         """
         return [False] * len(self.centers)
 
@@ -111,10 +109,9 @@ class JointResult:
     codes: torch.Tensor  # (n, e) float64
 
 
-class JointClusterer(AutoencoderParameters):
+class JointClusterer(EncoderClusterer):
     """The shell of DCN, IDEC and DKM."""
 
-    members_: tuple[MemberReport, ...]
     pretrain: bool
     pretrain_epochs: int
     schedule = "constant"
@@ -140,13 +137,11 @@ class JointClusterer(AutoencoderParameters):
         self._store_result(context, result)
 
     def _store_result(self, context: FitContext, result: JointResult) -> None:
-        labels = nearest(result.codes, result.centers)[:, 0]
-        self.labels_ = labels.cpu().numpy()
-        self.embedding_ = result.codes.cpu().numpy()
         spec = MemberSpec(self._resolved_layers(context), len(result.history), 2)
         self.members_ = (MemberReport(spec, result.history, collapsed=False),)
-        self._store_model(
-            FittedEncoder(self._scaler(context), result.encoder, result.centers)
+        self._store_codes(
+            result.codes,
+            FittedEncoder(self._scaler(context), result.encoder, result.centers),
         )
 
     def _fit_seeds(
@@ -159,18 +154,6 @@ class JointClusterer(AutoencoderParameters):
         options = replace(self._training_options(context, scaler), bounded=False)
         with torch.no_grad(), on_device(context.device):
             return _Fit(self, context, source, options, seeds).run()
-
-    def _store_model(self, model: FittedEncoder) -> None:
-        self.pipeline_ = model.to(torch.device("cpu"))
-        self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
-
-    def _pack(self) -> Packed:
-        info, tensors = pack(self.pipeline_)
-        return {"encoder": info, "reports": pack_reports(self.members_)}, tensors
-
-    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
-        self.members_ = unpack_reports(info["reports"])
-        self._store_model(unpack(info["encoder"], archive, self.n_features_in_))
 
 
 class _Fit:
@@ -221,6 +204,7 @@ class _Fit:
         objective = self._clusterer._objective(
             torch.stack(centers).float(), self._context, rates
         )
+        objective.begin_round(0, codes)
         self._training.pursue(objective, rates)
         return self._finish(objective, self._advance(self._plan.n_rounds, objective))
 
@@ -230,7 +214,6 @@ class _Fit:
         """Train so many rounds; members that are done sooner are kept as they are."""
         kept: dict[int, tuple[Encoder, torch.Tensor]] = {}
         n_total = self._plan.n_rounds + self._plan.pretrain_epochs
-        self._look(objective, 0, kept)
         for number in rounds(self._training, self._batches, n_rounds, self._device):
             self._note_losses(objective)
             loss = sum(h[-1]["loss"] for h in self._history) / len(self._seeds)

@@ -1,0 +1,40 @@
+"""What estimators share whose model is an encoder with centres among its codes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from scedae._archive import Archive
+from scedae._ensemble import MemberReport
+from scedae._persistence import Packed, pack_reports, unpack_reports
+from scedae._training_parameters import AutoencoderParameters
+from scedae.baselines._model import FittedEncoder, pack, unpack
+from scedae.spectral import nearest
+
+
+class EncoderClusterer(AutoencoderParameters):
+    """Stores a fitted encoder with its centres, and takes it to a file and back."""
+
+    members_: tuple[MemberReport, ...]
+
+    def _store_codes(self, codes: torch.Tensor, model: FittedEncoder) -> None:
+        """Labels and embedding of the training rows, from their codes in float64."""
+        self.labels_ = nearest(codes, model.centers)[:, 0].cpu().numpy()
+        self.embedding_ = codes.cpu().numpy()
+        self._store_model(model)
+
+    def _store_model(self, model: FittedEncoder) -> None:
+        # On the CPU, so that a pickle of it opens anywhere; predicting moves it back.
+        self.pipeline_ = model.to(torch.device("cpu"))
+        # A copy: a user who changes it must not change the model.
+        self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
+
+    def _pack(self) -> Packed:
+        info, tensors = pack(self.pipeline_)
+        return {"encoder": info, "reports": pack_reports(self.members_)}, tensors
+
+    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
+        self.members_ = unpack_reports(info["reports"])
+        self._store_model(unpack(info["encoder"], archive, self.n_features_in_))
