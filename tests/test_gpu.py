@@ -88,3 +88,11 @@ def test_the_same_encodings_give_the_same_labels_on_both_devices():
         for ensemble in (encoded, EncodedEnsemble(moved, encoded.reports))
     ]
     assert adjusted_rand_score(*labels) >= 0.99
+
+
+def test_a_gram_matrix_too_large_for_the_gpu_goes_to_the_host(blobs, monkeypatch):
+    X, _ = blobs
+    expected = ESTIMATORS["SCEDAE"](device="cuda").fit_predict(X)
+    monkeypatch.setattr("scedae.spectral.gram._MEMORY_SHARE", 0)
+    found = ESTIMATORS["SCEDAE"](device="cuda").fit_predict(X)
+    assert adjusted_rand_score(expected, found) == 1

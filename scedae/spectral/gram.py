@@ -50,7 +50,7 @@ class SparseGram:
         for columns, weights in affinity.blocks(_block_rows(affinity)):
             starts = np.arange(len(columns) + 1) * columns.shape[1]
             rows = sp.csr_matrix(
-                (weights.numpy().ravel(), columns.numpy().ravel(), starts),
+                (weights.cpu().numpy().ravel(), columns.cpu().numpy().ravel(), starts),
                 shape=(len(columns), self.size),
             )
             self._matrix += (rows.T @ rows).tocsr()
