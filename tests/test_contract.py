@@ -18,8 +18,9 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
 def quick(name):
     arguments = {"n_landmarks": 20} if name in SPECTRAL else {}
     if name != "LandmarkSpectralClustering":
-        arguments |= {"epochs": 3, "hidden_layers": (8, 6)}
-    return ESTIMATORS[name](3, random_state=None, **arguments)
+        arguments |= {"epochs": 3, "hidden_layers": (16, 12)}
+    # A fixed seed: a network this narrow dies from some starts, which is an error.
+    return ESTIMATORS[name](3, random_state=0, **arguments)
 
 
 @pytest.mark.filterwarnings("ignore::scedae.exceptions.DegenerateDataWarning")
