@@ -181,7 +181,10 @@ default="auto"
 
     @classmethod
     def paper(
-        cls, n_clusters: int = 8, ensemble: str = "structure", **overrides: Any
+        cls,
+        n_clusters: int = 8,
+        ensemble: str | Sequence[MemberSpec] = "structure",
+        **overrides: Any,
     ) -> Self:
         """The settings of the publication, as far as it tells them.
 
@@ -193,7 +196,7 @@ default="auto"
         Parameters
         ----------
         n_clusters : int, default=8
-        ensemble : str, default="structure"
+        ensemble : str or list of MemberSpec, default="structure"
         **overrides
             Any other parameter of the constructor.
 

@@ -191,12 +191,18 @@ def cluster_members(
     embedding: str,
     seed: int,
     progress: Progress,
+    bandwidth_factor: float = 1.0,
 ) -> PipelineFit:
-    """All verbs after ``encode``, where the encodings are."""
+    """All verbs after ``encode``, where the encodings are.
+
+    ``bandwidth_factor`` is 1 in every estimator; experiments vary it.
+    """
     progress.stage("anchor")
     members, affinities = [], []
     for member in encoded.members:
-        fitted, affinity = _anchor(member, landmark_method, n_neighbors, seed)
+        fitted, affinity = _anchor(
+            member, landmark_method, n_neighbors, bandwidth_factor, seed
+        )
         members.append(fitted)
         affinities.append(affinity)
         share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
@@ -248,7 +254,11 @@ def _mean_of_members(votes: torch.Tensor) -> torch.Tensor:
 
 
 def _anchor(
-    member: EncodedMember, landmark_method: str, n_neighbors: int, seed: int
+    member: EncodedMember,
+    landmark_method: str,
+    n_neighbors: int,
+    bandwidth_factor: float,
+    seed: int,
 ) -> tuple[FittedMember, spectral.Affinity]:
     """Landmarks, bandwidth and column sums of one member, and its affinity."""
     landmarks = spectral.choose_landmarks(
@@ -267,7 +277,7 @@ def _anchor(
         torch.cat([part.columns for part in found]),
         torch.cat([part.squared for part in found]),
     )
-    bandwidth = spectral.mean_distance(neighbors)
+    bandwidth = bandwidth_factor * spectral.mean_distance(neighbors)
     affinity = spectral.landmark_affinity(neighbors, bandwidth, len(landmarks))
     scale = spectral.inverse_root(affinity.column_sums())
     fitted = FittedMember(

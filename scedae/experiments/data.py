@@ -1,0 +1,52 @@
+"""The rows of the paper's data sets, loaded once a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from scedae import datasets
+from scedae.experiments.specification import DataSpec, Specification
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """Rows to cluster, and classes to score with."""
+
+    rows: np.ndarray  # (n, d)
+    classes: np.ndarray  # (n,)
+
+    @property
+    def n_clusters(self) -> int:
+        return len(np.unique(self.classes))
+
+
+def load(specification: Specification, key: str) -> DataSet:
+    """The rows of the tables."""
+    entry = specification.data[key]
+    return _load(entry.source, entry.subset, specification.max_rows)
+
+
+def load_for_joint(specification: Specification, key: str) -> DataSet:
+    """The rows that DCN, IDEC and DKM were published with."""
+    entry = specification.data[key]
+    assert entry.joint_subset is not None
+    return _load(entry.source, entry.joint_subset, specification.max_rows)
+
+
+@lru_cache(maxsize=2)
+def _load(source: str, subset: str, max_rows: int | None) -> DataSet:
+    loaders = {
+        "mnist": datasets.load_mnist,
+        "usps": datasets.load_usps,
+        "pendigits": datasets.load_pendigits,
+    }
+    X, y = loaders[source](subset)
+    return DataSet(X[:max_rows], y[:max_rows])
+
+
+def require(entry: DataSpec) -> None:
+    """An error that says how to get the data, before any work is done."""
+    _load(entry.source, entry.subset, None)

@@ -1,0 +1,137 @@
+"""Encodings are trained once for a data set, kept in one file, shared by all tables."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+
+import torch
+
+from scedae._ensemble import EncodedEnsemble, encode_members
+from scedae._estimator import SCEDAE
+from scedae._members import MemberSpec
+from scedae._progress import Progress
+from scedae.experiments.data import DataSet
+from scedae.experiments.environment import circumstances
+from scedae.experiments.plan import Run
+from scedae.experiments.specification import (
+    Specification,
+    Structure,
+    Variant,
+    structure_name,
+)
+from scedae.experiments.store import Record
+from scedae.rows import ScaledRows
+
+
+def encoding_file(folder: Path, data: str, variant: Variant | None) -> Path:
+    """Where encodings are kept; variants of the training have files of their own."""
+    own = f"-{variant.name.replace(' ', '-')}" if variant and variant.training else ""
+    return folder / "encodings" / f"{data}{own}.safetensors"
+
+
+def encoding_name(structure: str, initialization: int, epochs: int) -> str:
+    return f"{structure}/{initialization}/{epochs}"
+
+
+def read_encoding(path: Path, name: str, device: torch.device) -> torch.Tensor | None:
+    """Codes of all rows (n, e); None when the network that made them collapsed."""
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt", device=str(device)) as file:
+        return file.get_tensor(name) if name in file.keys() else None  # noqa: SIM118
+
+
+def train_encodings(
+    path: Path,
+    run: Run,
+    data: DataSet,
+    specification: Specification,
+    device: torch.device,
+    progress: Progress,
+) -> Record:
+    """Train all networks of a data set at once and keep every encoding.
+
+    The file appears when it is complete. Returns the record of the training.
+    """
+    start = time.perf_counter()
+    variant = specification.variants.get(run.variant)
+    members = planned_members(specification, variant)
+    settings = variant.training if variant else {}
+    model = SCEDAE.paper(
+        data.n_clusters,
+        ensemble=list(members.values()),
+        device=device,
+        random_state=specification.seed,
+        **settings,
+    )
+    encoded = _encode(model, data, progress)
+    _write(path, members, encoded)
+    return {
+        **asdict(run),
+        "seed": specification.seed,
+        "collapsed": [r.spec.snapshot for r in encoded.reports if r.collapsed],
+        "losses": {
+            name: round(report.loss, 6)
+            for name, report in zip(members, encoded.reports, strict=True)
+        },
+        **circumstances(device, len(data.rows), time.perf_counter() - start),
+    }
+
+
+def planned_members(
+    specification: Specification, variant: Variant | None
+) -> dict[str, MemberSpec]:
+    """The encodings of one file by name: 150 for the tables, fewer for a variant."""
+    epochs: tuple[int, ...] = specification.epochs
+    n_starts = specification.initializations
+    if variant and variant.training:
+        epochs = (specification.ensemble_epochs,)
+        n_starts = specification.variant_initializations
+    return {
+        encoding_name(structure_name(structure), start, epoch): _member(
+            specification.widths(structure), start, epoch
+        )
+        for structure in specification.structures
+        for start in range(n_starts)
+        for epoch in epochs
+    }
+
+
+def _member(widths: Structure, start: int, epochs: int) -> MemberSpec:
+    # The least number of landmarks a spec allows: each run brings its own.
+    return MemberSpec(widths, epochs, n_landmarks=2, initialization=start)
+
+
+def _encode(model: SCEDAE, data: DataSet, progress: Progress) -> EncodedEnsemble:
+    context = model._context(data.rows, progress)
+    scaler = model._scaler(context)
+    return encode_members(
+        ScaledRows(context.rows, scaler, context.device),
+        list(model.ensemble),  # type: ignore[arg-type]
+        model._training_options(context, scaler),
+        context.seed,
+        context.device,
+        progress,
+    )
+
+
+def _write(
+    path: Path, members: dict[str, MemberSpec], encoded: EncodedEnsemble
+) -> None:
+    from safetensors.torch import save_file
+
+    names = list(members)
+    codes = {names[m.number]: m.codes.cpu().contiguous() for m in encoded.members}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    save_file(codes, unfinished)
+    unfinished.replace(path)
+
+
+def training_run(data: str, variant: Variant | None) -> Run:
+    """How the training of a file is called among the records."""
+    own = variant.name if variant and variant.training else ""
+    return Run("encodings", data, "training", 0, variant=own)

@@ -1,0 +1,66 @@
+"""DCN, IDEC and DKM: all seeds of a method train as one ensemble."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from scedae._validation import resolve_device
+from scedae.baselines import DCN, DKM, IDEC, fit_seeds
+from scedae.exceptions import CollapsedEnsembleError
+from scedae.experiments.clustering import Place
+from scedae.experiments.data import DataSet, load_for_joint
+from scedae.experiments.environment import circumstances
+from scedae.experiments.plan import Run
+from scedae.experiments.store import Record
+from scedae.metrics import evaluate
+
+_CLASSES = {"dcn": DCN, "idec": IDEC, "dkm": DKM}
+
+
+def fit_joint(runs: Sequence[Run], place: Place) -> list[Record]:
+    """Records of runs of one method; the replicate is the seed."""
+    data = load_for_joint(place.specification, runs[0].data)
+    device = resolve_device(place.device)
+    model = _model(runs[0].method, data, place)
+    start = time.perf_counter()
+    labels = _labels_of_seeds(model, data, [run.replicate for run in runs])
+    seconds = (time.perf_counter() - start) / len(runs)
+    return [
+        {
+            **asdict(run),
+            "seed": run.replicate,
+            "scores": {
+                metric: round(value, 6)
+                for metric, value in evaluate(data.classes, found).items()
+            },
+            **circumstances(device, len(found), seconds),
+        }
+        for run, found in zip(runs, labels, strict=True)
+    ]
+
+
+def _model(method: str, data: DataSet, place: Place) -> Any:
+    name, _, pretrained = method.partition("-")
+    settings = dict(place.specification.joint_settings)
+    divisor = place.specification.width_divisor
+    if divisor > 1:
+        settings["hidden_layers"] = tuple(w // divisor for w in (500, 500, 2000))
+    return _CLASSES[name](
+        data.n_clusters, pretrain=bool(pretrained), device=place.device, **settings
+    )
+
+
+def _labels_of_seeds(model: Any, data: DataSet, seeds: list[int]) -> list[np.ndarray]:
+    """Labels of each seed; one that collapses must not take the others with it."""
+    try:
+        return [fitted.labels_ for fitted in fit_seeds(model, data.rows, seeds)]
+    except CollapsedEnsembleError:
+        if len(seeds) == 1:
+            # One code for all rows is one cluster.
+            return [np.zeros(len(data.rows), int)]
+        return [_labels_of_seeds(model, data, [seed])[0] for seed in seeds]

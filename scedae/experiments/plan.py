@@ -1,0 +1,173 @@
+"""From names to runs: what has to be computed for which table or figure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from scedae._random import child_seed
+from scedae.experiments.specification import Specification, structure_name
+
+
+@dataclass(frozen=True)
+class Run:
+    """One computation that ends in one record; its fields say what it is."""
+
+    experiment: str
+    data: str
+    method: str
+    replicate: int
+    structure: str = ""
+    initialization: int | None = None
+    epochs: int | None = None
+    n_landmarks: int | None = None
+    variant: str = ""
+
+    @property
+    def key(self) -> str:
+        """A name that no other run has."""
+        return "/".join("" if v is None else str(v) for v in asdict(self).values())
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Run:
+        """The run a record belongs to."""
+        return cls(**{f.name: record[f.name] for f in fields(cls)})
+
+    def seed(self, root: int) -> int:
+        """A seed of its own, whatever else is run; scikit-learn takes 32 bits."""
+        return child_seed(root, self.key) % 2**32
+
+    @property
+    def needs_encodings(self) -> bool:
+        return self.method.startswith(("dae-", "ens-")) or self.method == "embedding"
+
+
+Planner = Callable[[Specification, str, int], Iterator[Run]]
+
+
+def plan_runs(
+    names: Sequence[str], data: Sequence[str], specification: Specification, n: int
+) -> list[Run]:
+    """All runs that some names need, ``n`` replicates of each, without repetitions."""
+    runs = {}
+    for name in names:
+        for key in data_of(name, data, specification):
+            for experiment in NAMES[name]:
+                for run in _PLANNERS[experiment](specification, key, n):
+                    runs[run.key] = run
+    return list(runs.values())
+
+
+def data_of(
+    name: str, data: Sequence[str], specification: Specification
+) -> Sequence[str]:
+    """The data sets among ``data`` that a name has something to say about."""
+    if name == "fcps":
+        return ["shapes"]  # it brings its own
+    if name == "comparison":
+        return [key for key in data if specification.data[key].compared]
+    return data
+
+
+def _baselines(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    for i in range(n):
+        yield Run("baselines", data, "kmeans", i)
+        for p in spec.landmarks:
+            yield Run("baselines", data, "lsc", i, n_landmarks=p)
+    for structure in map(structure_name, spec.structures):
+        for start in range(spec.initializations):
+            for epochs in spec.epochs:
+                where = (structure, start, epochs)
+                for i in range(n):
+                    p = spec.landmarks[i % len(spec.landmarks)]
+                    yield Run("baselines", data, "dae-kmeans", i, *where)
+                    yield Run("baselines", data, "dae-lsc", i, *where, p)
+
+
+def _ensembles(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    epochs, p = spec.ensemble_epochs, spec.ensemble_landmarks
+    for structure in map(structure_name, spec.structures):
+        for i in range(n):
+            start = i % spec.initializations
+            yield Run("ensembles", data, "ens-init", i, structure, None, epochs, p)
+            yield Run("ensembles", data, "ens-ep", i, structure, start, None, p)
+    for start in range(spec.initializations):
+        for i in range(n):
+            yield Run("ensembles", data, "ens-struct", i, "", start, epochs, p)
+
+
+def _landmarks(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    for structure in map(structure_name, spec.structures):
+        for i in range(n):
+            where = (structure, i % spec.initializations, spec.ensemble_epochs)
+            yield Run("landmarks", data, "ens-landmarks", i, *where)
+
+
+def _joint(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    if spec.data[data].joint_subset is None:
+        return
+    for method in spec.joint_methods:
+        for i in range(n):
+            yield Run("joint", data, method, i)
+
+
+def _choices(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    for variant in spec.variants.values():
+        for i in range(n):
+            yield Run(
+                "choices",
+                data,
+                "ens-struct",
+                i,
+                initialization=i % spec.variant_initializations,
+                epochs=variant.clustering.get("epochs", spec.ensemble_epochs),
+                n_landmarks=variant.clustering.get(
+                    "n_landmarks", spec.ensemble_landmarks
+                ),
+                variant=variant.name,
+            )
+
+
+def _fcps(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    for shape in spec.shapes.shapes:
+        for source in spec.shapes.sources:
+            for lifting in spec.shapes.liftings:
+                for i in range(n):
+                    yield Run("fcps", shape, lifting, i, variant=source)
+
+
+def _embeddings(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    # One picture: replicates would only be other pictures.
+    where = ("", 0, spec.ensemble_epochs, spec.ensemble_landmarks)
+    yield Run("embedding", data, "embedding", 0, *where)
+
+
+def _maps(spec: Specification, data: str, n: int) -> Iterator[Run]:
+    yield Run("tsne", data, "map", 0)
+
+
+_PLANNERS: dict[str, Planner] = {
+    "fcps": _fcps,
+    "baselines": _baselines,
+    "ensembles": _ensembles,
+    "landmarks": _landmarks,
+    "joint": _joint,
+    "choices": _choices,
+    "embedding": _embeddings,
+    "tsne": _maps,
+}
+
+# The experiments each name needs.
+NAMES: dict[str, tuple[str, ...]] = {
+    "fcps": ("fcps",),
+    "baselines": ("baselines",),
+    "ensembles": ("ensembles",),
+    "landmarks": ("landmarks",),
+    "comparison": ("baselines", "ensembles", "joint"),
+    "boxplots": ("baselines", "ensembles"),
+    "tsne": ("embedding", "tsne"),
+    "choices": ("choices",),
+    # The first half of tsne, for a machine whose time is too dear for the second.
+    "embedding": ("embedding",),
+}

@@ -1,0 +1,58 @@
+"""The synthetic shapes: lifted into 100 dimensions, clustered, drawn by B."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from scedae import datasets
+from scedae._estimator import SCEDAE
+from scedae._validation import resolve_device
+from scedae.experiments.clustering import Place, scored
+from scedae.experiments.data import DataSet
+from scedae.experiments.plan import Run
+from scedae.experiments.points import points_file, write_points
+from scedae.experiments.store import Record
+
+_GENERATORS = {
+    "tetra": datasets.make_tetra,
+    "chainlink": datasets.make_chainlink,
+    "lsun": datasets.make_lsun,
+}
+
+
+def cluster_shape(run: Run, place: Place) -> Record:
+    """Lift, fit and score one shape; the first replicate is kept for the picture."""
+    specification = place.specification
+    settings = specification.shapes
+    seed = run.seed(specification.seed)
+    flat = load_shape(run.data, run.variant, seed)
+    lifted = datasets.lift(flat.rows, run.method, random_state=seed)
+    # Networks this small train faster where they need not be handed over.
+    device = resolve_device("cpu")
+    start = time.perf_counter()
+    model = SCEDAE.paper(
+        flat.n_clusters,
+        hidden_layers=tuple(settings.hidden_layers),
+        epochs=settings.epochs,
+        n_landmarks=settings.n_landmarks,
+        random_state=seed,
+        device=device,
+    ).fit(lifted)
+    seconds = time.perf_counter() - start
+    if run.replicate == 0:
+        write_points(
+            points_file(place.folder, run),
+            flat=flat.rows.astype(np.float32),
+            embedding=model.embedding_[:, :2].astype(np.float32),
+            labels=model.labels_.astype(np.uint8),
+        )
+    return scored(run, flat, model.labels_, specification.seed, device, seconds)
+
+
+def load_shape(shape: str, source: str, seed: int) -> DataSet:
+    """A shape before it is lifted, from its file or from our generator."""
+    if source == "file":
+        return DataSet(*datasets.load_fcps(shape))
+    return DataSet(*_GENERATORS[shape](random_state=seed))

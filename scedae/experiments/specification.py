@@ -1,0 +1,135 @@
+"""The paper's settings and our reading of them, from ``paper.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+Structure = tuple[int, ...]
+
+
+def structure_name(structure: Structure) -> str:
+    """As the paper writes it: "500-750-1000"."""
+    return "-".join(map(str, structure))
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """Which rows of which data set, and under whose name values were published."""
+
+    title: str
+    source: str
+    subset: str
+    published: str
+    compared: bool = False  # whether it has a column in the comparison
+    joint_subset: str | None = None  # rows of DCN, IDEC and DKM; None: not run
+
+
+@dataclass(frozen=True)
+class ShapeSpec:
+    """The synthetic shapes."""
+
+    shapes: list[str]
+    sources: list[str]
+    liftings: list[str]
+    hidden_layers: list[int]
+    epochs: int
+    n_landmarks: int
+
+
+@dataclass(frozen=True)
+class MapSpec:
+    """How t-SNE is run."""
+
+    perplexity: float
+    learning_rate: float
+    n_iterations: int
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One change to the structure ensemble, in its training or after it."""
+
+    name: str
+    question: str
+    training: dict[str, Any] = field(default_factory=dict)
+    clustering: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Specification:
+    """Everything that decides what is run; ``paper.toml`` says why."""
+
+    structures: tuple[Structure, ...]
+    epochs: tuple[int, ...]
+    initializations: int
+    seed: int
+    replicates: int
+    landmarks: tuple[int, ...]
+    ensemble_landmarks: int
+    ensemble_epochs: int
+    landmark_ensemble: tuple[int, ...]
+    joint_methods: tuple[str, ...]
+    data: dict[str, DataSpec]
+    shapes: ShapeSpec
+    maps: dict[str, MapSpec]
+    variants: dict[str, Variant]
+    variant_initializations: int
+    default_data: tuple[str, ...]
+    is_quick: bool
+    width_divisor: int
+    max_rows: int | None
+    joint_settings: dict[str, Any]
+
+    def widths(self, structure: Structure) -> Structure:
+        """The hidden layers that are trained under the name of a structure."""
+        return tuple(width // self.width_divisor for width in structure)
+
+
+@cache
+def read_file() -> dict[str, Any]:
+    """``paper.toml`` as it is."""
+    text = files("scedae.experiments").joinpath("paper.toml").read_text("utf-8")
+    return tomllib.loads(text)
+
+
+def load_specification(*, quick: bool = False) -> Specification:
+    """The paper's settings, or the small version of them."""
+    content = read_file()
+    small = content["quick"] if quick else {}
+    merged = _merge(content, small)
+    choices = merged["choices"]
+    return Specification(
+        structures=tuple(map(tuple, merged["structures"])),
+        epochs=tuple(merged["epochs"]),
+        initializations=merged["initializations"],
+        seed=merged["seed"],
+        replicates=merged["replicates"],
+        landmarks=tuple(merged["landmarks"]),
+        ensemble_landmarks=merged["ensemble_landmarks"],
+        ensemble_epochs=merged["ensemble_epochs"],
+        landmark_ensemble=tuple(merged["landmark_ensemble"]),
+        joint_methods=tuple(merged["joint_methods"]),
+        data={key: DataSpec(**value) for key, value in content["data"].items()},
+        shapes=ShapeSpec(**merged["fcps"]),
+        maps={key: MapSpec(**value) for key, value in merged["tsne"].items()},
+        variants={v["name"]: Variant(**v) for v in choices["variants"]},
+        variant_initializations=choices["initializations"],
+        default_data=tuple(small.get("data", content["data"])),
+        is_quick=quick,
+        width_divisor=small.get("width_divisor", 1),
+        max_rows=small.get("max_rows"),
+        joint_settings=small.get("joint", {}),
+    )
+
+
+def _merge(whole: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """``whole`` with ``changes`` laid over it, table by table."""
+    merged = dict(whole)
+    for name, value in changes.items():
+        both = isinstance(value, dict) and isinstance(whole.get(name), dict)
+        merged[name] = _merge(whole[name], value) if both else value
+    return merged
