@@ -6,6 +6,7 @@ tables and figures of them. What is run, and why, is in ``paper.toml``.
 
 from scedae.experiments.folder import RequestError
 from scedae.experiments.plan import NAMES
+from scedae.experiments.results.render import render
 from scedae.experiments.runner import run
 
-__all__ = ["NAMES", "RequestError", "run"]
+__all__ = ["NAMES", "RequestError", "render", "run"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from dataclasses import asdict
@@ -41,7 +42,9 @@ def read_encoding(path: Path, name: str, device: torch.device) -> torch.Tensor |
     from safetensors import safe_open
 
     with safe_open(path, framework="pt", device=str(device)) as file:
-        return file.get_tensor(name) if name in file.keys() else None  # noqa: SIM118
+        if name in json.loads(file.metadata()["collapsed"]):
+            return None
+        return file.get_tensor(name)
 
 
 def train_encodings(
@@ -72,9 +75,8 @@ def train_encodings(
     return {
         **asdict(run),
         "seed": specification.seed,
-        "collapsed": [r.spec.snapshot for r in encoded.reports if r.collapsed],
         "losses": {
-            name: round(report.loss, 6)
+            name: None if report.collapsed else round(report.loss, 6)
             for name, report in zip(members, encoded.reports, strict=True)
         },
         **circumstances(device, len(data.rows), time.perf_counter() - start),
@@ -126,8 +128,9 @@ def _write(
     names = list(members)
     codes = {names[m.number]: m.codes.cpu().contiguous() for m in encoded.members}
     path.parent.mkdir(parents=True, exist_ok=True)
+    collapsed = [name for name in names if name not in codes]
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    save_file(codes, unfinished)
+    save_file(codes, unfinished, {"collapsed": json.dumps(collapsed)})
     unfinished.replace(path)
 
 

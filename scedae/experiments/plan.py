@@ -121,7 +121,9 @@ def _choices(spec: Specification, data: str, n: int) -> Iterator[Run]:
                 "ens-struct",
                 i,
                 initialization=i % spec.variant_initializations,
-                epochs=variant.clustering.get("epochs", spec.ensemble_epochs),
+                epochs=round(
+                    spec.ensemble_epochs * variant.clustering.get("epochs_share", 1)
+                ),
                 n_landmarks=variant.clustering.get(
                     "n_landmarks", spec.ensemble_landmarks
                 ),

@@ -1,0 +1,1 @@
+"""From records to what is read: cells beside published values, tables, figures."""
