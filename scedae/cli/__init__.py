@@ -1,4 +1,4 @@
-"""The command ``scedae``: fit, predict, report and datasets from a shell.
+"""The command ``scedae``: fit, predict, report, datasets and reproduce.
 
 It computes nothing: it reads tables, calls the estimator, and writes what it says.
 """

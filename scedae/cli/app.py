@@ -14,6 +14,7 @@ from scedae.cli.fit import fit
 from scedae.cli.messages import InputError, note
 from scedae.cli.predict import predict
 from scedae.cli.report import report
+from scedae.cli.reproduce import reproduce
 
 
 class Commands(TyperGroup):
@@ -79,5 +80,5 @@ def about(
     """
 
 
-for command in (fit, predict, report, datasets):
+for command in (fit, predict, report, datasets, reproduce):
     app.command()(command)

@@ -65,8 +65,11 @@ def data_of(
     """The data sets among ``data`` that a name has something to say about."""
     if name == "fcps":
         return ["shapes"]  # it brings its own
+    known = specification.data
     if name == "comparison":
-        return [key for key in data if specification.data[key].compared]
+        return [key for key in data if known[key].compared]
+    if name == "joint":
+        return [key for key in data if known[key].joint_subset is not None]
     return data
 
 
@@ -133,10 +136,10 @@ def _choices(spec: Specification, data: str, n: int) -> Iterator[Run]:
 
 def _fcps(spec: Specification, data: str, n: int) -> Iterator[Run]:
     for shape in spec.shapes.shapes:
-        for source in spec.shapes.sources:
+        for variant in spec.shapes.variants:
             for lifting in spec.shapes.liftings:
                 for i in range(n):
-                    yield Run("fcps", shape, lifting, i, variant=source)
+                    yield Run("fcps", shape, lifting, i, variant=variant)
 
 
 def _embeddings(spec: Specification, data: str, n: int) -> Iterator[Run]:
@@ -170,6 +173,7 @@ NAMES: dict[str, tuple[str, ...]] = {
     "boxplots": ("baselines", "ensembles"),
     "tsne": ("embedding", "tsne"),
     "choices": ("choices",),
-    # The first half of tsne, for a machine whose time is too dear for the second.
+    # Parts of comparison and tsne, for a machine whose time is too dear for the rest.
+    "joint": ("joint",),
     "embedding": ("embedding",),
 }

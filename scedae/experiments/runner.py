@@ -133,7 +133,7 @@ def _require_data(missing: Sequence[Run], specification: Specification) -> None:
     """Data that is absent is told before the work, not in the middle of it."""
     for run in missing:
         if run.experiment == "fcps":
-            load_shape(run.data, run.variant, 0)
+            load_shape(run.data, run.variant.split("-")[0], 0)
     for key in dict.fromkeys(r.data for r in missing if r.experiment != "fcps"):
         data_sets.load(specification, key)
 

@@ -27,7 +27,8 @@ def cluster_shape(run: Run, place: Place) -> Record:
     specification = place.specification
     settings = specification.shapes
     seed = run.seed(specification.seed)
-    flat = load_shape(run.data, run.variant, seed)
+    source, scale = run.variant.split("-")
+    flat = load_shape(run.data, source, seed)
     lifted = datasets.lift(flat.rows, run.method, random_state=seed)
     # Networks this small train faster where they need not be handed over.
     device = resolve_device("cpu")
@@ -37,6 +38,7 @@ def cluster_shape(run: Run, place: Place) -> Record:
         hidden_layers=tuple(settings.hidden_layers),
         epochs=settings.epochs,
         n_landmarks=settings.n_landmarks,
+        scale=scale,
         random_state=seed,
         device=device,
     ).fit(lifted)

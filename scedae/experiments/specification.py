@@ -34,10 +34,16 @@ class ShapeSpec:
 
     shapes: list[str]
     sources: list[str]
+    scales: list[str]
     liftings: list[str]
     hidden_layers: list[int]
     epochs: int
     n_landmarks: int
+
+    @property
+    def variants(self) -> list[str]:
+        """Where a shape comes from and how its rows are scaled: "file-l2"."""
+        return [f"{source}-{scale}" for source in self.sources for scale in self.scales]
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Cell:
     data: str  # which rows; several may stand beside one published column
     published: Published
     ours: Measured | None
-    source: str = ""  # of a shape: its file, or our generator
+    variant: str = ""  # of a shape: where it comes from, and its scaling
 
     @property
     def difference(self) -> float | None:
@@ -141,7 +141,7 @@ def _shape_cells(
     value: Published, found: Measurements, specification: Specification
 ) -> list[Cell]:
     cells = []
-    for source in specification.shapes.sources:
-        ours = found.measured("acc", "fcps", value.data, value.method, "", source)
-        cells.append(Cell(value.data, value, ours, source))
+    for variant in specification.shapes.variants:
+        ours = found.measured("acc", "fcps", value.data, value.method, "", variant)
+        cells.append(Cell(value.data, value, ours, variant))
     return cells

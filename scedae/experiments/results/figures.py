@@ -28,7 +28,7 @@ _BOXES = {
 }
 
 
-def draw_shapes(folder: Path, source: str, spec: Specification) -> Figure | None:
+def draw_shapes(folder: Path, variant: str, spec: Specification) -> Figure | None:
     """Shapes as they are, then the first two components of B for each lifting."""
     shapes, liftings = spec.shapes.shapes, spec.shapes.liftings
     size = (1 + len(liftings), len(shapes))
@@ -36,7 +36,7 @@ def draw_shapes(folder: Path, source: str, spec: Specification) -> Figure | None
     found = False
     for column, shape in enumerate(shapes):
         for row, lifting in enumerate(liftings, 1):
-            path = points_file(folder, Run("fcps", shape, lifting, 0, variant=source))
+            path = points_file(folder, Run("fcps", shape, lifting, 0, variant=variant))
             ax = axes[row, column]
             bare(ax)
             if not path.exists():
@@ -49,9 +49,16 @@ def draw_shapes(folder: Path, source: str, spec: Specification) -> Figure | None
         return None
     for column, shape in enumerate(shapes):
         axes[0, column].set_title(shape.capitalize())
-    for row, lifting in enumerate(["the shape", *liftings]):
-        axes[row, 0].set_ylabel(METHOD_TITLES.get(lifting, lifting))
+    for row, text in enumerate(["shape", *map(METHOD_TITLES.get, liftings)]):
+        _row_label(axes[row, 0], text)
     return figure
+
+
+def _row_label(ax: Axes, text: str) -> None:
+    """Left of a picture, also where the axes have three dimensions."""
+    write = getattr(ax, "text2D", ax.text)
+    style: dict[str, Any] = {"rotation": 90, "va": "center", "ha": "right"}
+    write(-0.04, 0.5, text, transform=ax.transAxes, **style)
 
 
 def _draw_flat(
@@ -83,13 +90,12 @@ def draw_boxplots(found: Measurements, spec: Specification) -> Figure | None:
     }
     if not columns:
         return None
-    figure, axes = _grid(2, len(columns), 3.2, 2.6, sharex=True)
+    figure, axes = _grid(2, len(columns), 3.2, 2.6)
     for column, key in enumerate(columns):
         for row, metric in enumerate(("ari", "nmi")):
-            ax = axes[row, column]
-            _draw_boxes(ax, _boxes(found, key, spec, metric))
-            plain(ax)
+            _draw_boxes(axes[row, column], _boxes(found, key, spec, metric))
         axes[0, column].set_title(spec.data[key].title)
+        axes[0, column].set_xticklabels([])  # those of the picture below
     axes[0, 0].set_ylabel("ARI, percent")
     axes[1, 0].set_ylabel("NMI, percent")
     return figure
@@ -115,7 +121,6 @@ def _draw_boxes(ax: Axes, boxes: dict[str, list[float]]) -> None:
     shades = {m: ("0.8" if m.startswith("dae") else "C0") for m in boxes}
     drawn = ax.boxplot(
         list(boxes.values()),
-        tick_labels=[METHOD_TITLES[m].replace("++", "") for m in boxes],
         patch_artist=True,
         widths=0.6,
         medianprops={"color": "black"},
@@ -123,9 +128,10 @@ def _draw_boxes(ax: Axes, boxes: dict[str, list[float]]) -> None:
     )
     for box, method in zip(drawn["boxes"], boxes, strict=True):
         box.set(facecolor=shades[method], edgecolor="0.3")
-    ax.tick_params(axis="x", rotation=40)
-    for label in ax.get_xticklabels():
-        label.set(horizontalalignment="right", rotation_mode="anchor")
+    names = [METHOD_TITLES[method] for method in boxes]
+    style: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+    ax.set_xticks(range(1, len(boxes) + 1), names, **style)
+    plain(ax)
 
 
 def draw_maps(folder: Path, spec: Specification) -> Figure | None:
@@ -155,7 +161,7 @@ def draw_maps(folder: Path, spec: Specification) -> Figure | None:
 
 
 def _grid(
-    n_rows: int, n_columns: int, width: float, height: float, **more: Any
+    n_rows: int, n_columns: int, width: float, height: float
 ) -> tuple[Figure, np.ndarray]:
     return pyplot().subplots(
         n_rows,
@@ -163,7 +169,6 @@ def _grid(
         figsize=(width * n_columns, height * n_rows),
         layout="constrained",
         squeeze=False,
-        **more,
     )
 
 

@@ -108,11 +108,11 @@ def _figures(
     folder: Path, found: Measurements, specification: Specification
 ) -> Iterator[Link]:
     drawings: dict[str, tuple[str, Callable[[], Figure | None]]] = {
-        f"fcps-{source}": (
-            f"Figure: shapes ({source}) and the first two components of B",
-            partial(figures.draw_shapes, folder, source, specification),
+        f"fcps-{variant}": (
+            f"Figure: shapes ({variant}) and the first two components of B",
+            partial(figures.draw_shapes, folder, variant, specification),
         )
-        for source in specification.shapes.sources
+        for variant in specification.shapes.variants
     }
     drawings["boxplots"] = (
         "Figure: ARI and NMI over runs",

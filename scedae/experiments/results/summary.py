@@ -79,7 +79,7 @@ def _list(cells: Iterable[Cell], verdict: str, specification: Specification) -> 
         if cell.verdict == verdict and cell.ours is not None:
             printed = cell.published
             name = METHOD_TITLES[printed.method]
-            what = " ".join(p for p in (name, printed.structure, cell.source) if p)
+            what = " ".join(p for p in (name, printed.structure, cell.variant) if p)
             lines.append(
                 f"- {printed.table}, {_data_title(cell, specification)}, {what}, "
                 f"{printed.metric.upper()}: {plus_minus(cell.ours)} against "

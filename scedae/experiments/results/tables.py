@@ -30,7 +30,7 @@ METHOD_TITLES = {
     "tangent": "tan(σ(Wh))",
 }
 
-_PLACE = ("table", "data", "source", "method", "structure", "metric")
+_PLACE = ("table", "data", "variant", "method", "structure", "metric")
 _NUMBERS = ("runs", "ours", "spread", "published", "published_spread", "difference")
 
 
@@ -41,7 +41,7 @@ def cells_csv(cells: Iterable[Cell]) -> str:
     writer.writerow([*_PLACE, *_NUMBERS, "verdict"])
     for cell in cells:
         printed = cell.published
-        where = (printed.table, cell.data, cell.source, printed.method)
+        where = (printed.table, cell.data, cell.variant, printed.method)
         what = (printed.structure, printed.metric)
         theirs = (printed.mean, "" if printed.spread is None else printed.spread)
         difference = "" if cell.difference is None else f"{cell.difference:.2f}"
@@ -76,7 +76,7 @@ def _grid(cells: Sequence[Cell]) -> str:
     metrics = list(dict.fromkeys(cell.published.metric for cell in cells))
     lines: dict[tuple[str, str, str], dict[str, Cell]] = {}
     for cell in cells:
-        key = (cell.published.method, cell.published.structure, cell.source)
+        key = (cell.published.method, cell.published.structure, cell.variant)
         lines.setdefault(key, {})[cell.published.metric] = cell
     heads = ["method", "runs"]
     for metric in metrics:
@@ -88,9 +88,9 @@ def _grid(cells: Sequence[Cell]) -> str:
     return markdown_table(heads, body)
 
 
-def _title(method: str, structure: str, source: str) -> str:
+def _title(method: str, structure: str, variant: str) -> str:
     name = METHOD_TITLES[method]
-    return " ".join(part for part in (name, structure, source) if part)
+    return " ".join(part for part in (name, structure, variant) if part)
 
 
 def _runs(cells: Iterable[Cell]) -> str:
