@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import warnings
 from dataclasses import asdict
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from scedae._ensemble import EncodedEnsemble, encode_members
 from scedae._estimator import SCEDAE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
+from scedae.exceptions import CollapsedMemberWarning
 from scedae.experiments.data import DataSet
 from scedae.experiments.environment import circumstances
 from scedae.experiments.plan import Run
@@ -70,7 +72,10 @@ def train_encodings(
         random_state=specification.seed,
         **settings,
     )
-    encoded = _encode(model, data, progress)
+    with warnings.catch_warnings():
+        # Told by the record, and by those who read an encoding.
+        warnings.simplefilter("ignore", CollapsedMemberWarning)
+        encoded = _encode(model, data, progress)
     _write(path, members, encoded)
     return {
         **asdict(run),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from scedae._random import child_seed
@@ -27,7 +27,7 @@ class Run:
     @property
     def key(self) -> str:
         """A name that no other run has."""
-        return "/".join("" if v is None else str(v) for v in asdict(self).values())
+        return "/".join("" if v is None else str(v) for v in vars(self).values())
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> Run:

@@ -166,8 +166,6 @@ class _Session:
                 if run.method == method:
                     self._send(cluster, run)
         self._cluster_encodings([r for r in missing if r.needs_encodings])
-        if self._place.device == "cpu":
-            self._wait()  # workers would only fight for the same cores
         self._fit_joint([r for r in missing if r.experiment == "joint"])
         self._wait()
         for run in missing:
@@ -183,13 +181,13 @@ class _Session:
             path = encoding_file(self._place.folder, run.data, variant)
             files.setdefault(path, []).append(run)
         for path, own in files.items():
-            self._raise_failure()
             if not path.exists():
                 self._train(path, own[0])
             for run in own:
                 self._send(embed if run.method == "embedding" else cluster, run)
 
     def _train(self, path: Path, run: Run) -> None:
+        self._make_room()
         specification = self._place.specification
         training = training_run(run.data, specification.variants.get(run.variant))
         subject = f"{run.data} {training.variant}".strip()
@@ -203,11 +201,13 @@ class _Session:
             TrainingLines(self._reporter, subject),
         )
         self._store.append(record)
-        self._reporter.say(f"{subject}: trained in {record['seconds']} s")
+        lost = sum(loss is None for loss in record["losses"].values())
+        collapsed = f", {lost} collapsed" if lost else ""
+        self._reporter.say(f"{subject}: {record['seconds']} s{collapsed}")
 
     def _fit_joint(self, runs: Sequence[Run]) -> None:
         for (data, method), group in groupby(runs, lambda r: (r.data, r.method)):
-            self._raise_failure()
+            self._make_room()
             self._reporter.say(f"{data}: {method}")
             for record in fit_joint(list(group), self._place):
                 self._keep(record)
@@ -226,10 +226,12 @@ class _Session:
         else:
             self._failed.append(future)
 
-    def _raise_failure(self) -> None:
-        """What went wrong with a worker, before more work is begun."""
+    def _make_room(self) -> None:
+        """Before a training: on a CPU, workers would only fight for the same cores."""
+        if self._place.device == "cpu":
+            self._wait()
         for future in self._failed:
-            future.result()
+            future.result()  # raises what went wrong, before more work is begun
 
     def _keep(self, record: Record) -> None:
         self._store.append(record)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+import warnings
 
 import numpy as np
 
 from scedae import datasets
 from scedae._estimator import SCEDAE
 from scedae._validation import resolve_device
+from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning
 from scedae.experiments.clustering import Place, scored
 from scedae.experiments.data import DataSet
 from scedae.experiments.plan import Run
@@ -41,16 +43,29 @@ def cluster_shape(run: Run, place: Place) -> Record:
         scale=scale,
         random_state=seed,
         device=device,
-    ).fit(lifted)
+    )
+    labels, embedding = _fit(model, lifted)
     seconds = time.perf_counter() - start
     if run.replicate == 0:
         write_points(
             points_file(place.folder, run),
             flat=flat.rows.astype(np.float32),
-            embedding=model.embedding_[:, :2].astype(np.float32),
-            labels=model.labels_.astype(np.uint8),
+            embedding=embedding[:, :2].astype(np.float32),
+            labels=labels.astype(np.uint8),
         )
-    return scored(run, flat, model.labels_, specification.seed, device, seconds)
+    return scored(run, flat, labels, specification.seed, device, seconds)
+
+
+def _fit(model: SCEDAE, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and B; networks that give one code to all rows make one cluster."""
+    try:
+        with warnings.catch_warnings():
+            # Members that collapsed are left out: what the method does, not news.
+            warnings.simplefilter("ignore", CollapsedMemberWarning)
+            model.fit(rows)
+    except CollapsedEnsembleError:
+        return np.zeros(len(rows), int), np.zeros((len(rows), 2))
+    return model.labels_, model.embedding_
 
 
 def load_shape(shape: str, source: str, seed: int) -> DataSet:

@@ -38,7 +38,8 @@ class Store:
     def records(self) -> Iterator[Record]:
         """All complete records."""
         for path in sorted(self._folder.glob("*.jsonl")):
-            for line in path.read_bytes().splitlines():
+            # What stands behind the last end of a line was never finished.
+            for line in path.read_bytes().split(b"\n")[:-1]:
                 record = _parse(line)
                 if record is not None:
                     yield record

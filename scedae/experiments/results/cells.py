@@ -12,10 +12,11 @@ from scedae.experiments.store import Record
 
 VERDICTS = ("above", "inside", "below", "not run")
 
-# Rows of the comparison that are means over structures of cells in other tables.
-_FROM_EXPERIMENT = {"kmeans": "baselines", "lsc": "baselines"}
-_FROM_EXPERIMENT |= {"dae-kmeans": "baselines", "dae-lsc": "baselines"}
-_FROM_EXPERIMENT |= dict.fromkeys(("ens-init", "ens-ep", "ens-struct"), "ensembles")
+# Where the rows of the comparison come from; the others have runs of their own.
+_FROM_EXPERIMENT = {
+    **dict.fromkeys(("kmeans", "lsc", "dae-kmeans", "dae-lsc"), "baselines"),
+    **dict.fromkeys(("ens-init", "ens-ep", "ens-struct"), "ensembles"),
+}
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ def find_cells(measurements: Measurements, specification: Specification) -> list
 
 def _is_shown(value: Published, key: str, specification: Specification) -> bool:
     """Joint methods were published with all rows: other rows are no comparison."""
-    is_joint = value.method in specification.joint_methods
+    is_joint = value.name == "comparison" and value.method not in _FROM_EXPERIMENT
     return not is_joint or specification.data[key].joint_subset is not None
 
 
@@ -115,9 +116,7 @@ def _measure(
         return found.measured(
             value.metric, value.name, key, value.method, value.structure, ""
         )
-    if value.method in specification.joint_methods:
-        return found.measured(value.metric, "joint", key, value.method, "", "")
-    experiment = _FROM_EXPERIMENT[value.method]
+    experiment = _FROM_EXPERIMENT.get(value.method, "joint")
     structures = ["", *map(structure_name, specification.structures)]
     parts = [
         found.measured(value.metric, experiment, key, value.method, structure, "")

@@ -49,7 +49,7 @@ def draw_shapes(folder: Path, variant: str, spec: Specification) -> Figure | Non
         return None
     for column, shape in enumerate(shapes):
         axes[0, column].set_title(shape.capitalize())
-    for row, text in enumerate(["shape", *map(METHOD_TITLES.get, liftings)]):
+    for row, text in enumerate(["shape", *(METHOD_TITLES[name] for name in liftings)]):
         _row_label(axes[row, 0], text)
     return figure
 

@@ -1,0 +1,165 @@
+"""From records to cells, tables, figures and the summary."""
+
+import csv
+import io
+from dataclasses import asdict
+
+import pytest
+
+from scedae.experiments.folder import RequestError
+from scedae.experiments.plan import Run
+from scedae.experiments.results import figures, tables
+from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
+from scedae.experiments.results.published import Published
+from scedae.experiments.results.render import render
+from scedae.experiments.specification import load_specification
+
+PAPER = load_specification()
+
+
+def record(acc, run):
+    return {**asdict(run), "scores": {"acc": acc, "nmi": acc, "ari": acc}}
+
+
+def cell(records, name, data, method, structure="", metric="acc"):
+    (found,) = (
+        cell
+        for cell in find_cells(Measurements(records), PAPER)
+        if cell.data == data
+        and (cell.published.name, cell.published.metric) == (name, metric)
+        and (cell.published.method, cell.published.structure) == (method, structure)
+    )
+    return found
+
+
+@pytest.mark.parametrize(
+    ("mean", "verdict"),
+    [
+        (87.98, "below"),
+        (88.0, "inside"),
+        (92.0, "inside"),
+        (92.001, "inside"),
+        (92.02, "above"),
+    ],
+)
+def test_verdicts_follow_the_printed_band(mean, verdict):
+    printed = Published("ensembles", "Table 4", "acc", "usps", "ens-ep", "", 90.0, 2.0)
+    assert Cell("usps", printed, Measured(mean, 9.0, 10)).verdict == verdict
+    assert Cell("usps", printed, None).verdict == "not run"
+
+
+def test_without_a_printed_spread_rounding_is_the_band():
+    printed = Published("fcps", "text", "acc", "lsun", "sigmoid", "", 90.0)
+    assert Cell("lsun", printed, Measured(90.4, 0, 10)).verdict == "inside"
+    assert Cell("lsun", printed, Measured(89.4, 0, 10)).verdict == "below"
+    assert str(printed) == "90.00"
+
+
+def test_a_cell_is_the_mean_over_its_runs():
+    where = ("500-750-1000", 0)
+    records = [
+        record(acc, Run("baselines", "usps", "dae-lsc", i, *where, epochs, 100))
+        for i, (acc, epochs) in enumerate([(0.7, 50), (0.8, 100), (0.9, 150)])
+    ]
+    found = cell(records, "baselines", "usps", "dae-lsc", where[0])
+    assert found.ours.mean == pytest.approx(80)
+    assert found.ours.spread == pytest.approx(10)
+    assert found.ours.n_runs == 3
+    assert found.difference == pytest.approx(80 - 81.78)
+    # A run written down twice counts once.
+    again = cell([*records, records[0]], "baselines", "usps", "dae-lsc", where[0])
+    assert again.ours.n_runs == 3
+
+
+def test_the_comparison_averages_means_and_spreads_as_the_paper_did():
+    records = [
+        record(acc, Run("ensembles", "usps", "ens-init", i, structure))
+        for structure, scores in {
+            "500-750-1000": (0.8, 0.8),
+            "750-500-1000": (0.5, 0.7),
+        }.items()
+        for i, acc in enumerate(scores)
+    ]
+    ours = cell(records, "comparison", "usps", "ens-init").ours
+    assert ours.mean == pytest.approx((80 + 60) / 2)
+    assert ours.spread == pytest.approx((0 + 200**0.5) / 2)
+    assert ours.n_runs == 4
+
+
+def test_both_sizes_of_usps_stand_beside_one_published_value():
+    run = Run("ensembles", "usps-train", "ens-struct", 0, "", 0, 250, 500)
+    train = cell([record(0.8, run)], "ensembles", "usps-train", "ens-struct")
+    whole = cell([record(0.8, run)], "ensembles", "usps", "ens-struct")
+    assert train.published == whole.published
+    assert train.ours.n_runs == 1 and whole.ours is None
+    with pytest.raises(ValueError, match="not enough values"):
+        cell([], "comparison", "usps-train", "dkm")  # published with all rows
+
+
+def test_csv_has_every_number():
+    run = Run("ensembles", "usps", "ens-struct", 0, "", 0, 250, 500)
+    text = tables.cells_csv(
+        [cell([record(0.9, run)], "ensembles", "usps", "ens-struct")]
+    )
+    (line,) = csv.DictReader(io.StringIO(text))
+    assert line["ours"] == "90.00" and line["published"] == "81.78"
+    assert line["published_spread"] == "3.61" and line["difference"] == "8.22"
+    assert (line["verdict"], line["runs"]) == ("above", "1")
+
+
+@pytest.fixture
+def rendered(finished):
+    return render(finished.folder)
+
+
+def test_everything_is_rendered(rendered):
+    folder = rendered.parent
+    text = rendered.read_text("utf-8")
+    names = {"baselines", "ensembles", "landmarks", "comparison", "fcps", "choices"}
+    assert {path.stem for path in (folder / "tables").iterdir()} == names
+    pictures = {"fcps-generated-minmax", "boxplots", "tsne"}
+    assert {path.stem for path in (folder / "figures").iterdir()} == pictures
+    assert {path.suffix for path in (folder / "figures").iterdir()} == {".png", ".svg"}
+    for file in [*names, "figures/tsne.png"]:
+        assert file in text
+    # Every cell below is in the list, as often as the tables say "below".
+    lines = text.split("## Every cell below")[1].split("##")[0].strip().splitlines()
+    said = sum(
+        (folder / "tables" / f"{name}.csv").read_text().count(",below\n")
+        for name in names - {"choices"}
+    )
+    assert len(lines) == said > 0
+    assert "small version" not in text
+
+
+def test_rendering_reads_records_alone_and_repeats_itself(rendered, monkeypatch):
+    monkeypatch.setattr("scedae.experiments.data._load", None)
+    before = {p: p.read_bytes() for p in rendered.parent.glob("tables/*")}
+    assert render(rendered.parent) == rendered
+    assert before == {p: p.read_bytes() for p in rendered.parent.glob("tables/*")}
+
+
+def test_a_small_run_says_that_it_is_small(reproduce):
+    reproduce("landmarks", quick=True)
+    page = render(reproduce.folder)
+    assert "small version" in page.read_text("utf-8")
+    table = page.parent / "tables" / "landmarks.md"
+    assert "no reproduction" in table.read_text("utf-8")
+
+
+def test_without_matplotlib_there_are_tables_all_the_same(reproduce, monkeypatch):
+    reproduce("ensembles", replicates=1)
+
+    def missing():
+        raise ImportError("pictures need matplotlib")
+
+    monkeypatch.setattr(figures, "pyplot", missing)
+    with pytest.raises(ImportError, match="matplotlib"):
+        render(reproduce.folder)
+    assert (reproduce.folder / "summary.md").exists()
+    assert (reproduce.folder / "tables" / "ensembles.md").exists()
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    with pytest.raises(RequestError, match="no folder of scedae reproduce"):
+        render(tmp_path)

@@ -1,0 +1,192 @@
+"""Runs: once each, resumed where they stopped, and equal to the estimator's own."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from scedae import SCEDAE, MemberSpec
+from scedae.exceptions import CollapsedEnsembleError
+from scedae.experiments import clustering, encodings, joint, plan, runner
+from scedae.experiments.clustering import Place
+from scedae.experiments.folder import RequestError
+from scedae.experiments.plan import NAMES, Run
+from scedae.experiments.store import Store
+from tests.experiments import tiny
+
+
+def key(record):
+    return Run.of(record).key
+
+
+def forbid(monkeypatch, *places):
+    def refuse(*arguments, **named):
+        raise AssertionError("computed again")
+
+    for module, name in places:
+        monkeypatch.setattr(module, name, refuse)
+
+
+def test_every_name_ends_in_records(everything):
+    _, records = everything
+    planned = plan.plan_runs(list(NAMES), ["usps"], tiny.specification(), 2)
+    assert sorted(map(key, records)) == sorted(run.key for run in planned)
+    for record in records:
+        assert record["rows"] > 0 and record["seconds"] >= 0
+        assert record["device"] == "cpu"
+        assert {"torch", "numpy", "scedae"} <= set(record["versions"])
+        assert isinstance(record["seed"], int)
+        if record["method"] != "map":
+            assert all(-0.5 <= score <= 1 for score in record["scores"].values())
+
+
+def test_nothing_is_done_twice(finished, monkeypatch):
+    """Not even loaded, and whether the encodings are still there or not."""
+    shutil.rmtree(finished.folder / "encodings")
+    forbid(
+        monkeypatch,
+        (runner, "cluster"),
+        (runner, "train_encodings"),
+        (runner, "fit_joint"),
+        (runner, "cluster_shape"),
+        (runner, "draw_map"),
+        (tiny.data, "_load"),
+    )
+    assert finished(*NAMES) == []
+
+
+def test_encodings_are_trained_once_for_all_names(reproduce, monkeypatch):
+    first = reproduce("landmarks")
+    forbid(monkeypatch, (runner, "train_encodings"))
+    again = reproduce("landmarks", "ensembles", "embedding")
+    assert not {key(r) for r in first} & {key(r) for r in again}
+
+
+def test_a_lost_record_is_the_only_one_made_again(reproduce):
+    before = {key(r): r["scores"] for r in reproduce("ensembles")}
+    file = reproduce.folder / "records" / "ensembles-usps.jsonl"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(lines[:3] + lines[4:]))
+    (record,) = reproduce("ensembles")
+    assert record["scores"] == before[key(record)]
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_any_number_of_replicates(reproduce, n):
+    assert len(reproduce("landmarks", replicates=n)) == 2 * n
+    assert len(reproduce("landmarks", replicates=n + 1)) == 2
+
+
+def test_a_map_that_is_missing_needs_only_b(reproduce, monkeypatch):
+    reproduce("embedding")
+    forbid(monkeypatch, (runner, "embed"), (runner, "train_encodings"))
+    (record,) = reproduce("tsne")
+    assert record["method"] == "map"
+
+
+def test_b_is_made_again_for_a_map_when_it_is_gone(reproduce):
+    reproduce("embedding")
+    shutil.rmtree(reproduce.folder / "encodings")
+    assert [r["method"] for r in reproduce("tsne")] == ["embedding", "map"]
+
+
+def test_clustering_kept_encodings_is_the_estimators_fit(reproduce, monkeypatch):
+    """One tail: what is scored here is what ``SCEDAE.paper`` gives."""
+    reproduce("ensembles", replicates=1)
+    specification = tiny.specification()
+    data = tiny.load_blobs("", "", None)
+    run = Run("ensembles", "usps", "ens-struct", 0, "", 1, 5, 20)
+    monkeypatch.setattr(Run, "seed", lambda self, root: root)
+    place = Place(specification, reproduce.folder, "cpu")
+    fit = clustering.cluster_encodings(run, place, data, place.clustering_device(90))
+
+    members = [
+        MemberSpec(specification.widths(s), 5, 20, 1) for s in specification.structures
+    ]
+    model = SCEDAE.paper(3, ensemble=members, random_state=0, device="cpu")
+    model.fit(data.rows)
+    np.testing.assert_array_equal(fit.labels, model.labels_)
+    np.testing.assert_array_equal(fit.embedding, model.embedding_)
+
+
+def test_members_of_each_ensemble(small_world):
+    specification = tiny.specification()
+
+    def names(method, *where):
+        run = Run("ensembles", "usps", method, 0, *where)
+        return [name for name, _ in clustering.run_members(run, specification)]
+
+    one = "500-750-1000"
+    assert names("ens-init", one, None, 5, 20) == [f"{one}/0/5", f"{one}/1/5"]
+    assert names("ens-ep", one, 1, None, 20) == [f"{one}/1/1", f"{one}/1/5"]
+    two = ["500-750-1000/0/5", "500-1000-750/0/5"]
+    assert names("ens-struct", "", 0, 5, 20) == two
+    assert names("ens-landmarks", one, 0, 5) == [f"{one}/0/5"] * 2
+
+
+def test_variants_change_what_they_say(reproduce):
+    """A variant that changed nothing would be a reference under another name."""
+    records = reproduce("choices", replicates=1)
+    files = {path.name for path in (reproduce.folder / "encodings").iterdir()}
+    assert files == {"usps.safetensors", "usps-code-width-5.safetensors"}
+    assert {r["epochs"] for r in records if "fifth" in r["variant"]} == {1}
+    device = clustering.resolve_device("cpu")
+    path = reproduce.folder / "encodings" / "usps-code-width-5.safetensors"
+    assert encodings.read_encoding(path, "500-750-1000/0/5", device).shape == (90, 5)
+
+
+def test_an_encoding_nobody_planned_is_an_error(reproduce):
+    """Absent is not collapsed: a slip in a name must not score as one cluster."""
+    reproduce("landmarks", replicates=1)
+    path = reproduce.folder / "encodings" / "usps.safetensors"
+    with pytest.raises(Exception, match="does not contain"):
+        encodings.read_encoding(path, "1-2-3/0/5", clustering.resolve_device("cpu"))
+
+
+def test_a_seed_that_collapses_does_not_take_the_others_along(monkeypatch):
+    def fit_seeds(model, rows, seeds):
+        if 1 in seeds:
+            raise CollapsedEnsembleError
+        return [type("Fitted", (), {"labels_": np.arange(len(rows))}) for _ in seeds]
+
+    monkeypatch.setattr(joint, "fit_seeds", fit_seeds)
+    data = tiny.load_blobs("", "", None)
+    labels = joint._labels_of_seeds(None, data, [0, 1, 2])
+    assert [len(set(found)) for found in labels] == [90, 1, 90]
+
+
+@pytest.mark.parametrize(
+    ("names", "data", "n", "words"),
+    [
+        (["tabels"], ["usps"], 1, "no name 'tabels'"),
+        (["fcps"], ["ups"], 1, "no data set 'ups'"),
+        ([], ["usps"], 1, "at least one name"),
+        (["fcps"], ["usps"], 0, "at least 1"),
+        (["comparison"], ["pendigits"], 1, "no comparison for pendigits"),
+    ],
+)
+def test_what_does_not_exist_is_refused(reproduce, names, data, n, words):
+    with pytest.raises(RequestError, match=words):
+        reproduce(*names, data=data, replicates=n)
+    assert not reproduce.folder.exists()
+
+
+def test_small_and_full_numbers_do_not_mix(reproduce):
+    reproduce("landmarks", replicates=1)
+    with pytest.raises(RequestError, match="holds a paper run"):
+        reproduce("landmarks", quick=True)
+
+
+def test_a_failing_run_stops_the_others_and_keeps_what_is_done(reproduce, monkeypatch):
+    done = []
+
+    def cluster(run, place):
+        if len(done) == 3:
+            raise RuntimeError("no more")
+        done.append(run)
+        return clustering.cluster(run, place)
+
+    monkeypatch.setattr(runner, "cluster", cluster)
+    with pytest.raises(RuntimeError, match="no more"):
+        reproduce("landmarks")
+    assert len(list(Store(reproduce.folder).records())) == 3 + 1  # and the training
