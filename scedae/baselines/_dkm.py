@@ -26,6 +26,10 @@ from scedae.baselines._joint_parameters import JOINT_CONSTRAINTS
 # so many epochs.
 _N_ANNEALED, _EPOCHS_EACH, _FIRST_ALPHA = 40, 5, 0.1
 
+# λ with and without pretraining. Centres drawn at random have nothing to hold the
+# codes apart: at the weight that suits pretrained ones they all fall together.
+_WEIGHTS = {True: 1.0, False: 0.1}
+
 
 def annealed_alphas() -> list[float]:
     """α₁ = 0.1, αᵢ₊₁ = 2^(1 / ln(i + 1)²) αᵢ."""
@@ -98,8 +102,9 @@ class DKM(JointClusterer):
     pretrain_epochs : int, default=50
     epochs : int, default=100
         Epochs of joint training after pretraining.
-    clustering_weight : float, default=1.0
-        λ, the weight of the clustering loss.
+    clustering_weight : "auto" or float, default="auto"
+        λ, the weight of the clustering loss. ``"auto"``: 1 after pretraining, 0.1
+        without it.
     alpha : float, default=1000.0
         Inverse temperature after pretraining.
     hidden_layers : sequence of int, default=(500, 500, 2000)
@@ -131,6 +136,10 @@ class DKM(JointClusterer):
             StrOptions({"auto"}),
             Interval(Integral, 1, None, closed="left"),
         ],
+        "clustering_weight": [
+            StrOptions({"auto"}),
+            Interval(Real, 0, None, closed="left"),
+        ],
         "alpha": [Interval(Real, 0, None, closed="neither")],
     }
 
@@ -141,7 +150,7 @@ class DKM(JointClusterer):
         pretrain: bool = True,
         pretrain_epochs: int = 50,
         epochs: int = 100,
-        clustering_weight: float = 1.0,
+        clustering_weight: str | float = "auto",
         alpha: float = 1000.0,
         hidden_layers: Sequence[int] = (500, 500, 2000),
         encoding_dim: str | int = "auto",
@@ -196,5 +205,8 @@ class DKM(JointClusterer):
     def _objective(
         self, centers: torch.Tensor, context: FitContext, rates: torch.Tensor
     ) -> DKMObjective:
-        weight = self.clustering_weight / context.rows.n_columns
-        return DKMObjective(centers, weight, self._alphas(), rates)
+        weight = self.clustering_weight
+        if weight == "auto":
+            weight = _WEIGHTS[bool(self.pretrain)]
+        per_column = float(weight) / context.rows.n_columns
+        return DKMObjective(centers, per_column, self._alphas(), rates)

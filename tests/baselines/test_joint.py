@@ -206,6 +206,14 @@ def test_the_code_of_dkm_is_as_wide_as_there_are_clusters(blobs):
     assert model.fit(X).embedding_.shape == (240, 4)
 
 
+@pytest.mark.parametrize(("pretrain", "weight"), [(True, 1.0), (False, 0.1)])
+def test_the_weight_of_dkm_follows_from_its_start(pretrain, weight, blobs):
+    X, _ = blobs
+    auto = ESTIMATORS["DKM"](pretrain=pretrain).fit(X)
+    given = ESTIMATORS["DKM"](pretrain=pretrain, clustering_weight=weight).fit(X)
+    assert (auto.embedding_ == given.embedding_).all()
+
+
 @pytest.mark.parametrize("estimator", [DCN, DKM, IDEC])
 def test_published_settings_are_the_defaults(estimator):
     parameters = estimator().get_params()
