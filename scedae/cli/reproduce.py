@@ -19,6 +19,7 @@ from scedae.exceptions import ScedaeError
 # Parts of others, for machines without the command.
 _PARTS = ("joint", "embedding")
 _NAMES = [name for name in experiments.NAMES if name not in _PARTS]
+_DATA = experiments.load_specification().data
 
 
 def reproduce(
@@ -28,7 +29,7 @@ def reproduce(
     ] = None,
     data: Annotated[
         list[str] | None,
-        typer.Option(help="mnist, usps, usps-train, pendigits; all if not given."),
+        typer.Option(help=f"{', '.join(_DATA)}; all if not given."),
     ] = None,
     replicates: Annotated[
         int | None, typer.Option(help="Runs of each clustering; 10 as the paper.")
@@ -82,10 +83,9 @@ def _sorted_out(
     """Names and data sets; ``--data a b`` leaves b among the names, ``a,b`` is one."""
     if data is None:
         return list(names), None
-    known = experiments.load_specification().data
     keys = [key for text in data for key in text.split(",") if key]
-    keys += [word for word in names if word in known]
-    return [word for word in names if word not in known], list(dict.fromkeys(keys))
+    keys += [word for word in names if word in _DATA]
+    return [word for word in names if word not in _DATA], list(dict.fromkeys(keys))
 
 
 @contextmanager

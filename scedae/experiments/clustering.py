@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
 
 from scedae._ensemble import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._estimator import SCEDAE
@@ -49,6 +50,8 @@ def cluster(run: Run, place: Place) -> Record:
     """Labels of a run on a data set, as a record with its scores."""
     data = load(place.specification, run.data)
     device = place.clustering_device(len(data.rows))
+    if run.method.endswith("kmeans"):
+        device = torch.device("cpu")  # scikit-learn's
     start = time.perf_counter()
     labels = _labels(run, place, data, device)
     seconds = time.perf_counter() - start
@@ -76,12 +79,14 @@ def scored(
 def _labels(run: Run, place: Place, data: DataSet, device: torch.device) -> np.ndarray:
     seed = run.seed(place.specification.seed)
     if run.method == "kmeans":
-        return _kmeans(data.rows.astype(np.float32), data.n_clusters, seed)
+        rows = data.rows.astype(np.float32)
+        points = normalize(rows) if run.variant == "l2" else rows
+        return _kmeans(points, data.n_clusters, seed)
     if run.method == "lsc":
         model = LandmarkSpectralClustering(
             data.n_clusters,
             n_landmarks=run.n_landmarks or "auto",
-            scale="range",
+            scale=run.variant or "range",
             random_state=seed,
             device=device,
         )

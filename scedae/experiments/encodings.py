@@ -64,7 +64,8 @@ def train_encodings(
     start = time.perf_counter()
     variant = specification.variants.get(run.variant)
     members = planned_members(specification, variant)
-    settings = variant.training if variant else {}
+    settings = {"scale": specification.data[run.data].scale}
+    settings |= variant.training if variant else {}
     model = SCEDAE.paper(
         data.n_clusters,
         ensemble=list(members.values()),

@@ -74,10 +74,11 @@ def data_of(
 
 
 def _baselines(spec: Specification, data: str, n: int) -> Iterator[Run]:
-    for i in range(n):
-        yield Run("baselines", data, "kmeans", i)
-        for p in spec.landmarks:
-            yield Run("baselines", data, "lsc", i, n_landmarks=p)
+    for variant in spec.data[data].row_variants:
+        for i in range(n):
+            yield Run("baselines", data, "kmeans", i, variant=variant)
+            for p in spec.landmarks:
+                yield Run("baselines", data, "lsc", i, n_landmarks=p, variant=variant)
     for structure in map(structure_name, spec.structures):
         for start in range(spec.initializations):
             for epochs in spec.epochs:

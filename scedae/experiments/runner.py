@@ -49,8 +49,8 @@ def run(
     folder : path
         Gets ``records/``, ``points/`` and ``encodings/`` (large, ignored by git).
     data : sequence of str, default=None
-        "mnist", "usps", "usps-train", "pendigits"; None takes all, or the two small
-        ones if ``quick``.
+        "mnist", "usps", "usps-train", "pendigits", "pendigits-range"; None takes all,
+        or two small ones if ``quick``.
     replicates : int, default=None
         None: the paper's 10, or 2 if ``quick``.
     device : str, default="auto"

@@ -23,9 +23,15 @@ class DataSpec:
     title: str
     source: str
     subset: str
+    scale: str  # of the rows that networks see
     published: str
     compared: bool = False  # whether it has a column in the comparison
     joint_subset: str | None = None  # rows of DCN, IDEC and DKM; None: not run
+
+    @property
+    def row_variants(self) -> tuple[str, ...]:
+        """How k-means and LSC see the rows: in [0, 1], and as networks see them."""
+        return ("", "l2") if self.scale == "l2" else ("",)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,17 @@ def plan(*names, data=("mnist",), n=10):
     return plan_runs(names, data, PAPER, n)
 
 
+def test_rows_are_clustered_as_networks_see_them_too():
+    def variants(data):
+        runs = plan("baselines", data=(data,))
+        return Counter((r.method, r.variant) for r in runs if not r.structure)
+
+    both = {("kmeans", v): 10 for v in ("", "l2")}
+    both |= {("lsc", v): 100 for v in ("", "l2")}
+    assert variants("usps") == both
+    assert set(variants("pendigits-range")) == {("kmeans", ""), ("lsc", "")}
+
+
 def test_baselines_are_balanced():
     """Every encoding sees every landmark count once."""
     runs = [r for r in plan("baselines") if r.method == "dae-lsc"]

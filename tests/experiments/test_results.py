@@ -12,7 +12,7 @@ from scedae.experiments.results import figures, tables
 from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
 from scedae.experiments.results.published import Published
 from scedae.experiments.results.render import render
-from scedae.experiments.specification import load_specification
+from scedae.experiments.specification import load_specification, structure_name
 
 PAPER = load_specification()
 
@@ -72,18 +72,19 @@ def test_a_cell_is_the_mean_over_its_runs():
 
 
 def test_the_comparison_averages_means_and_spreads_as_the_paper_did():
+    names = [structure_name(structure) for structure in PAPER.structures]
+    scores = [(0.8, 0.8)] * 3 + [(0.5, 0.7)] * 3
     records = [
         record(acc, Run("ensembles", "usps", "ens-init", i, structure))
-        for structure, scores in {
-            "500-750-1000": (0.8, 0.8),
-            "750-500-1000": (0.5, 0.7),
-        }.items()
-        for i, acc in enumerate(scores)
+        for structure, pair in zip(names, scores, strict=True)
+        for i, acc in enumerate(pair)
     ]
     ours = cell(records, "comparison", "usps", "ens-init").ours
     assert ours.mean == pytest.approx((80 + 60) / 2)
     assert ours.spread == pytest.approx((0 + 200**0.5) / 2)
-    assert ours.n_runs == 4
+    assert ours.n_runs == 12
+    # A mean over some of the structures would be another number.
+    assert cell(records[:-2], "comparison", "usps", "ens-init").ours is None
 
 
 def test_both_sizes_of_usps_stand_beside_one_published_value():

@@ -65,6 +65,7 @@ def test_settings_are_the_papers():
         "all",
         "train",
         "train",
+        "train",
     ]
 
 

@@ -17,6 +17,7 @@ _FROM_EXPERIMENT = {
     **dict.fromkeys(("kmeans", "lsc", "dae-kmeans", "dae-lsc"), "baselines"),
     **dict.fromkeys(("ens-init", "ens-ep", "ens-struct"), "ensembles"),
 }
+_OVER_STRUCTURES = ("dae-kmeans", "dae-lsc", "ens-init", "ens-ep")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Cell:
     data: str  # which rows; several may stand beside one published column
     published: Published
     ours: Measured | None
-    variant: str = ""  # of a shape: where it comes from, and its scaling
+    variant: str = ""  # scaling of rows; of a shape: where it comes from, too
 
     @property
     def difference(self) -> float | None:
@@ -98,8 +99,10 @@ def find_cells(measurements: Measurements, specification: Specification) -> list
             continue
         for key, entry in specification.data.items():
             if entry.published == value.data and _is_shown(value, key, specification):
-                ours = _measure(value, key, measurements, specification)
-                cells.append(Cell(key, value, ours))
+                on_rows = value.method in ("kmeans", "lsc")
+                for variant in entry.row_variants if on_rows else ("",):
+                    ours = _measure(value, key, variant, measurements, specification)
+                    cells.append(Cell(key, value, ours, variant))
     return cells
 
 
@@ -110,29 +113,39 @@ def _is_shown(value: Published, key: str, specification: Specification) -> bool:
 
 
 def _measure(
-    value: Published, key: str, found: Measurements, specification: Specification
+    value: Published,
+    key: str,
+    variant: str,
+    found: Measurements,
+    specification: Specification,
 ) -> Measured | None:
     if value.name != "comparison":
         return found.measured(
-            value.metric, value.name, key, value.method, value.structure, ""
+            value.metric, value.name, key, value.method, value.structure, variant
         )
     experiment = _FROM_EXPERIMENT.get(value.method, "joint")
-    structures = ["", *map(structure_name, specification.structures)]
-    parts = [
-        found.measured(value.metric, experiment, key, value.method, structure, "")
-        for structure in structures
-    ]
-    return _mean_of([part for part in parts if part is not None])
+    structures = [""]
+    if value.method in _OVER_STRUCTURES:
+        structures = [structure_name(s) for s in specification.structures]
+    return _mean_of(
+        [
+            found.measured(
+                value.metric, experiment, key, value.method, structure, variant
+            )
+            for structure in structures
+        ]
+    )
 
 
-def _mean_of(parts: Sequence[Measured]) -> Measured | None:
-    """Means of means and of spreads, as the paper's comparison was made."""
-    if not parts:
+def _mean_of(parts: Sequence[Measured | None]) -> Measured | None:
+    """Means of means and of spreads, as the paper made it; all parts must be there."""
+    there = [part for part in parts if part is not None]
+    if len(there) < len(parts):
         return None
     return Measured(
-        statistics.fmean(part.mean for part in parts),
-        statistics.fmean(part.spread for part in parts),
-        sum(part.n_runs for part in parts),
+        statistics.fmean(part.mean for part in there),
+        statistics.fmean(part.spread for part in there),
+        sum(part.n_runs for part in there),
     )
 
 

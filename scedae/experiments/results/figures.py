@@ -149,7 +149,7 @@ def draw_maps(folder: Path, spec: Specification) -> Figure | None:
         size = 4 if len(places) < 20_000 else 1
         _scatter(ax, places, points["classes"], size=size)
         n_rows = f"{len(places):,} rows"
-        ax.set_title(f"{spec.data[key].title.split(' (')[0]}, {n_rows}")
+        ax.set_title(f"{spec.data[key].title}\n{n_rows}")
         bare(ax)
     figure.legend(
         handles=_dots(np.unique(next(iter(kept.values()))["classes"])),

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from scedae.experiments.results.cells import VERDICTS, Cell
 from scedae.experiments.results.tables import (
-    METHOD_TITLES,
     compared,
     markdown_table,
+    method_title,
     plus_minus,
 )
 from scedae.experiments.specification import Specification
@@ -78,8 +78,7 @@ def _list(cells: Iterable[Cell], verdict: str, specification: Specification) -> 
     for cell in cells:
         if cell.verdict == verdict and cell.ours is not None:
             printed = cell.published
-            name = METHOD_TITLES[printed.method]
-            what = " ".join(p for p in (name, printed.structure, cell.variant) if p)
+            what = method_title(printed.method, printed.structure, cell.variant)
             lines.append(
                 f"- {printed.table}, {_data_title(cell, specification)}, {what}, "
                 f"{printed.metric.upper()}: {plus_minus(cell.ours)} against "

@@ -82,14 +82,16 @@ def _grid(cells: Sequence[Cell]) -> str:
     for metric in metrics:
         heads += [f"{metric.upper()}, ours", "published", "difference"]
     body = [
-        [_title(*key), _runs(own.values()), *_entries(own, metrics)]
+        [method_title(*key), _runs(own.values()), *_entries(own, metrics)]
         for key, own in lines.items()
     ]
     return markdown_table(heads, body)
 
 
-def _title(method: str, structure: str, variant: str) -> str:
+def method_title(method: str, structure: str, variant: str) -> str:
     name = METHOD_TITLES[method]
+    if method in ("kmeans", "lsc"):
+        variant = "on L2 rows" if variant else "on rows in [0, 1]"
     return " ".join(part for part in (name, structure, variant) if part)
 
 
