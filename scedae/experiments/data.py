@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from scedae import datasets
-from scedae.experiments.specification import DataSpec, Specification
+from scedae.experiments.specification import Specification
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,3 @@ def _load(source: str, subset: str, max_rows: int | None) -> DataSet:
     }
     X, y = loaders[source](subset)
     return DataSet(X[:max_rows], y[:max_rows])
-
-
-def require(entry: DataSpec) -> None:
-    """An error that says how to get the data, before any work is done."""
-    _load(entry.source, entry.subset, None)

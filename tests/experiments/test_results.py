@@ -8,7 +8,7 @@ import pytest
 
 from scedae.experiments.folder import RequestError
 from scedae.experiments.plan import Run
-from scedae.experiments.results import figures, tables
+from scedae.experiments.results import drawing, tables
 from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
 from scedae.experiments.results.published import Published
 from scedae.experiments.results.render import render
@@ -154,7 +154,7 @@ def test_without_matplotlib_there_are_tables_all_the_same(reproduce, monkeypatch
     def missing():
         raise ImportError("pictures need matplotlib")
 
-    monkeypatch.setattr(figures, "pyplot", missing)
+    monkeypatch.setattr(drawing, "pyplot", missing)
     with pytest.raises(ImportError, match="matplotlib"):
         render(reproduce.folder)
     assert (reproduce.folder / "summary.md").exists()

@@ -7,7 +7,7 @@ import pytest
 
 from scedae import SCEDAE, MemberSpec
 from scedae.exceptions import CollapsedEnsembleError
-from scedae.experiments import clustering, encodings, joint, plan, runner
+from scedae.experiments import clustering, encodings, joint, plan, session
 from scedae.experiments.clustering import Place
 from scedae.experiments.folder import RequestError
 from scedae.experiments.plan import NAMES, Run
@@ -45,11 +45,11 @@ def test_nothing_is_done_twice(finished, monkeypatch):
     shutil.rmtree(finished.folder / "encodings")
     forbid(
         monkeypatch,
-        (runner, "cluster"),
-        (runner, "train_encodings"),
-        (runner, "fit_joint"),
-        (runner, "cluster_shape"),
-        (runner, "draw_map"),
+        (session, "cluster"),
+        (session, "train_encodings"),
+        (session, "fit_joint"),
+        (session, "cluster_shape"),
+        (session, "draw_map"),
         (tiny.data, "_load"),
     )
     assert finished(*NAMES) == []
@@ -57,7 +57,7 @@ def test_nothing_is_done_twice(finished, monkeypatch):
 
 def test_encodings_are_trained_once_for_all_names(reproduce, monkeypatch):
     first = reproduce("landmarks")
-    forbid(monkeypatch, (runner, "train_encodings"))
+    forbid(monkeypatch, (session, "train_encodings"))
     again = reproduce("landmarks", "ensembles", "embedding")
     assert not {key(r) for r in first} & {key(r) for r in again}
 
@@ -79,7 +79,7 @@ def test_any_number_of_replicates(reproduce, n):
 
 def test_a_map_that_is_missing_needs_only_b(reproduce, monkeypatch):
     reproduce("embedding")
-    forbid(monkeypatch, (runner, "embed"), (runner, "train_encodings"))
+    forbid(monkeypatch, (session, "embed"), (session, "train_encodings"))
     (record,) = reproduce("tsne")
     assert record["method"] == "map"
 
@@ -186,7 +186,7 @@ def test_a_failing_run_stops_the_others_and_keeps_what_is_done(reproduce, monkey
         done.append(run)
         return clustering.cluster(run, place)
 
-    monkeypatch.setattr(runner, "cluster", cluster)
+    monkeypatch.setattr(session, "cluster", cluster)
     with pytest.raises(RuntimeError, match="no more"):
         reproduce("landmarks")
     assert len(list(Store(reproduce.folder).records())) == 3 + 1  # and the training

@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scedae.experiments.folder import kind_of
-from scedae.experiments.results import figures
+from scedae.experiments.results.boxplots import draw_boxplots
 from scedae.experiments.results.cells import Cell, Measurements, find_cells
 from scedae.experiments.results.choices import (
     effects_csv,
     effects_markdown,
     find_effects,
 )
+from scedae.experiments.results.map_pictures import draw_maps
+from scedae.experiments.results.shape_pictures import draw_shapes
 from scedae.experiments.results.summary import SMALL, summary
 from scedae.experiments.results.tables import cells_csv, cells_markdown
 from scedae.experiments.specification import Specification, load_specification
@@ -110,17 +112,17 @@ def _figures(
     drawings: dict[str, tuple[str, Callable[[], Figure | None]]] = {
         f"fcps-{variant}": (
             f"Figure: shapes ({variant}) and the first two components of B",
-            partial(figures.draw_shapes, folder, variant, specification),
+            partial(draw_shapes, folder, variant, specification),
         )
         for variant in specification.shapes.variants
     }
     drawings["boxplots"] = (
         "Figure: ARI and NMI over runs",
-        partial(figures.draw_boxplots, found, specification),
+        partial(draw_boxplots, found, specification),
     )
     drawings["tsne"] = (
         "Figure: t-SNE of B",
-        partial(figures.draw_maps, folder, specification),
+        partial(draw_maps, folder, specification),
     )
     for name, (title, draw) in drawings.items():
         figure = draw()
