@@ -6,13 +6,16 @@ import torch
 
 from scedae._blocks import fixed_blocks, length
 
-# Numbers in one block of distances: what a CPU's cache likes, what a GPU needs.
+# Numbers in one block of distances: what a CPU's cache likes, what a GPU needs. And the
+# most rows: few rows would otherwise be filled up with many zeros.
 _BLOCK_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 24}
+_BLOCK_ROWS = {"cpu": 1 << 11, "cuda": 1 << 14}
 
 
 def _block_rows(device: torch.device, n_targets: int) -> int:
     """Height of a block; it depends on the targets alone, never on the rows."""
-    return min(max(_BLOCK_NUMBERS[device.type] // n_targets, 256), 16384)
+    height = max(_BLOCK_NUMBERS[device.type] // n_targets, 256)
+    return min(height, _BLOCK_ROWS[device.type])
 
 
 def comparable_distances(points: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:

@@ -39,18 +39,38 @@ def plus_plus_rows(
     n_trials = 2 + n_centers.bit_length()
     first = int(torch.randint(len(points), (), generator=generator))
     chosen = [first]
-    closest = (points - points[first]).square().sum(1)
+    distances_of = _distances_between_rows(points)
+    closest = distances_of(torch.tensor([first]))[0]
     for _ in range(1, n_centers):
         cumulated = closest.cumsum(0)
         draws = torch.rand(n_trials, generator=generator, dtype=torch.float64)
         thresholds = draws.to(cumulated) * cumulated[-1]
         trials = torch.searchsorted(cumulated, thresholds).clamp(max=len(points) - 1)
-        distances = torch.stack([(points - points[t]).square().sum(1) for t in trials])
-        reduced = torch.minimum(distances, closest)  # (trials, n)
+        reduced = torch.minimum(distances_of(trials), closest)  # (trials, n)
         best = int(reduced.sum(1).argmin())
         chosen.append(int(trials[best]))
         closest = reduced[best]
     return points[chosen].clone()
+
+
+def _distances_between_rows(
+    points: torch.Tensor,
+) -> Callable[[torch.Tensor], torch.Tensor]:
+    """Squared distances (t, n) of t rows, by number, to all rows.
+
+    By the expanded square, about the centre: a product is several times faster than
+    differences. What is left of equal rows by rounding counts as zero.
+    """
+    points = points - points.mean(0)
+    squares = points.square().sum(1)
+    rounding = 16 * torch.finfo(points.dtype).eps * float(squares.max())
+
+    def distances(rows: torch.Tensor) -> torch.Tensor:
+        found = torch.addmm(squares, points[rows], points.T, alpha=-2)
+        found += squares[rows, None]
+        return torch.nn.functional.threshold(found, rounding, 0.0, inplace=True)
+
+    return distances
 
 
 def lloyd(blocks: Blocks, centers: torch.Tensor, n_iter: int) -> torch.Tensor:
