@@ -25,7 +25,7 @@ _DATA = experiments.load_specification().data
 def reproduce(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help=f"{', '.join(_NAMES)}; all if none."),
+        typer.Argument(metavar="NAME", help=f"{', '.join(_NAMES)}; all if none."),
     ] = None,
     data: Annotated[
         list[str] | None,
