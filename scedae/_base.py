@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial, reduce
 from numbers import Integral
+from operator import add
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -21,6 +24,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from scedae._archive import Archive, read_archive, write_archive
+from scedae._device import resolve_device
 from scedae._members import MemberSpec
 from scedae._persistence import Packed, unpack_spec
 from scedae._progress import Progress
@@ -28,11 +32,23 @@ from scedae._random import root_seed
 from scedae._validation import (
     check_enough_rows,
     check_rows,
-    resolve_device,
     warn_if_degenerate,
 )
 from scedae.exceptions import ModelFileError
-from scedae.rows import Rows, ScaledRows, Scaler, Statistics, gather_statistics
+from scedae.rows import (
+    MemoryRows,
+    OnScaled,
+    Result,
+    Rows,
+    ScaledRows,
+    Scaler,
+    Scaling,
+    Statistics,
+    Stream,
+    TensorRows,
+    gather_statistics,
+    write_result,
+)
 from scedae.spectral import nearest
 
 
@@ -60,6 +76,12 @@ class FitContext:
     device: torch.device
     progress: Progress
 
+    @property
+    def rows_in_memory(self) -> MemoryRows | TensorRows:
+        """The rows of an estimator that takes no others."""
+        assert not isinstance(self.rows, Stream)
+        return self.rows
+
 
 # Constraints of the parameters that several estimators have.
 COMMON_CONSTRAINTS: dict[str, list[Any]] = {
@@ -81,6 +103,9 @@ class BaseClusterer(
     """Base of the estimators: subclasses say how to fit and how to be packed."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    # Whether a fit can learn from rows that do not lie in memory.
+    _learns_from_streams = False
 
     n_clusters: int
     device: str | torch.device
@@ -104,9 +129,11 @@ class BaseClusterer(
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
-            Numeric rows without missing values.
+        X : array-like, DataFrame, torch tensor, sparse matrix, path, memory-mapped \
+array or Dask collection of shape (n_samples, n_features)
+            Numeric rows without missing values. A path names an .npy file, a Zarr
+            array, or a Parquet file or folder. Files of many rows and Dask collections
+            are not brought into memory; ``docs/scaling.md`` says what that changes.
         y : ignored
             Present for the API; labels never enter a fit.
 
@@ -130,56 +157,80 @@ of shape (n_samples, n_features)
 
     def _context(self, X: Any, progress: Progress) -> FitContext:
         """Checked rows, where the fit will run, and what is known of them."""
-        device = resolve_device(self.device)
-        rows = check_rows(self, X, reset=True)
+        rows = check_rows(self, X, reset=True, in_memory=not self._learns_from_streams)
         check_enough_rows(rows.n_rows, self.n_clusters)
-        placed = rows.to(device)
+        device = self._home(rows)
+        placed: Rows = rows
+        if isinstance(rows, Stream):
+            progress.stage("read")
+        else:
+            placed = rows.to(device)
         seed = root_seed(self.random_state)
         return FitContext(placed, gather_statistics(placed), seed, device, progress)
+
+    def _home(self, rows: Rows) -> torch.device:
+        """Where the part of the work is done that is done here.
+
+        Where workers look up their device, this process needs none.
+        """
+        elsewhere = isinstance(rows, Stream) and isinstance(rows.device, str)
+        return resolve_device("cpu" if elsewhere else self.device)
 
     def _conclude(self, context: FitContext) -> None:
         """What every fit leaves behind, and a word if the answer is degenerate."""
         self.seed_ = context.seed
-        self.n_clusters_ = len(np.unique(self.labels_))
+        if isinstance(context.rows, Stream):
+            self.n_clusters_ = context.rows.n_distinct(self.labels_)
+        else:
+            self.n_clusters_ = len(np.unique(self.labels_))
         self._fitted_parameters = self._json_parameters()
         warn_if_degenerate(
             self.n_clusters_, self.n_clusters, constant=context.statistics.constant
         )
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: str | os.PathLike[str] | None = None) -> Any:
         """The cluster of each row, by the road the training rows took.
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
+        X : as in ``fit``, of shape (n_samples, n_features)
+        out : path, default=None
+            An .npy file to write; it appears when it is complete. Not for Dask.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
+            A lazy Dask array for a Dask collection. For a file too large to be
+            brought into memory, or with ``out``, a memory-mapped one (without ``out``
+            of a temporary file that vanishes with it).
         """
-        blocks = self._coordinate_blocks(X)
-        centers = self._model().centers
-        labels = [nearest(block, centers.to(block.device))[:, 0] for block in blocks]
-        return np.concatenate([part.cpu().numpy() for part in labels])
+        (labels,) = self._apply(X, _labels, [Result(np.int64)], out)
+        return labels
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, *, out: str | os.PathLike[str] | None = None) -> Any:
         """Coordinates of each row in the embedding.
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
+        X : as in ``fit``, of shape (n_samples, n_features)
+        out : path, default=None
+            As in ``predict``.
 
         Returns
         -------
         embedding : ndarray of shape (n_samples, n_components)
+            Lazy or memory-mapped as in ``predict``.
         """
-        return np.concatenate([b.cpu().numpy() for b in self._coordinate_blocks(X)])
+        wide = Result(np.float64, self._n_features_out)
+        (embedding,) = self._apply(X, _coordinates, [wide], out)
+        return embedding
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Cluster the rows of X and return their coordinates."""
-        return self.fit(X).embedding_.copy()
+        self.fit(X)
+        if hasattr(self, "embedding_"):
+            return self.embedding_.copy()
+        return self.transform(X)  # not kept, since the rows do not lie in memory
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance of rows to their centre; larger is better.
@@ -187,13 +238,15 @@ of shape (n_samples, n_features)
         Made for model selection without labels, among settings of equal embedding
         width. With labels, pass ``scoring`` to the search instead.
         """
-        total, count = 0.0, 0
-        for block in self._coordinate_blocks(X):
-            centers = self._model().centers.to(block.device)
-            offsets = block - centers[nearest(block, centers)[:, 0]]
-            total += float(offsets.square().sum())
-            count += len(block)
-        return -total / count
+        model = self._model()
+        rows = check_rows(self, X, reset=False)
+        if isinstance(rows, Stream):
+            sums = rows.total(_for_blocks(_squared_distance, model, rows), add)
+        else:
+            blocks = self._scaled_blocks(rows, model)
+            sums = reduce(add, (_squared_distance(*pair) for pair in blocks))
+        distance, count = sums.tolist()
+        return -distance / count
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to one file (safetensors, no pickle).
@@ -277,19 +330,33 @@ of shape (n_samples, n_features)
         check_is_fitted(self, "pipeline_")
         return self.pipeline_
 
-    def _scaled_blocks(
-        self, X: Any, model: FittedModel, device: torch.device
-    ) -> Iterator[torch.Tensor]:
-        """The rows of X as the model wants them, a block at a time; checked first."""
-        rows = check_rows(self, X, reset=False)
-        return ScaledRows(rows, model.scaler, device).blocks()
-
-    def _coordinate_blocks(self, X: Any) -> Iterator[torch.Tensor]:
-        """Embedding of the rows of X, a block at a time; input is checked first."""
+    def _apply(
+        self,
+        X: Any,
+        kernel: ModelKernel,
+        results: Sequence[Result],
+        out: str | os.PathLike[str] | None = None,
+    ) -> tuple[Any, ...]:
+        """What a kernel makes of each row of X, in the form that fits X."""
         model = self._model()
+        path = None if out is None else Path(out)
+        rows = check_rows(self, X, reset=False)
+        if isinstance(rows, Stream):
+            return rows.each(_for_blocks(kernel, model, rows), results, out=path)
+        parts = [kernel(*pair) for pair in self._scaled_blocks(rows, model)]
+        arrays = [torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True)]
+        if path is not None:
+            arrays[0] = write_result(arrays[0], path)
+        return tuple(arrays)
+
+    def _scaled_blocks(
+        self, rows: MemoryRows, model: FittedModel
+    ) -> Iterator[tuple[FittedModel, torch.Tensor]]:
+        """The model on its device, with each block of rows as it wants them."""
         device = resolve_device(self.device)
         model = model.to(device)
-        return map(model.coordinates, self._scaled_blocks(X, model, device))
+        for block in ScaledRows(rows, model.scaler, device).blocks():
+            yield model, block
 
     @property
     def _n_features_out(self) -> int:
@@ -299,6 +366,35 @@ of shape (n_samples, n_features)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+# What a model says of scaled rows that are where it is.
+ModelKernel = Callable[[Any, torch.Tensor], Any]
+
+
+def _for_blocks(kernel: ModelKernel, model: FittedModel, rows: Stream) -> OnScaled:
+    """The same for raw rows somewhere else: the model goes where they are."""
+    scaling = Scaling(model.scaler, rows.dtype, rows.device)
+    return OnScaled(partial(_brought, kernel, model), scaling)
+
+
+def _brought(kernel: ModelKernel, model: FittedModel, rows: torch.Tensor) -> Any:
+    return kernel(model.to(rows.device), rows)
+
+
+def _coordinates(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor]:
+    return (model.coordinates(rows),)
+
+
+def _labels(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor]:
+    return (nearest(model.coordinates(rows), model.centers)[:, 0],)
+
+
+def _squared_distance(model: FittedModel, rows: torch.Tensor) -> torch.Tensor:
+    """Sum of squared distances to the nearest centres, and the number of rows."""
+    points = model.coordinates(rows)
+    offsets = points - model.centers[nearest(points, model.centers)[:, 0]]
+    return torch.tensor([float(offsets.square().sum()), len(rows)], dtype=torch.float64)
 
 
 def _json_value(value: Any) -> Any:

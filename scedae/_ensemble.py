@@ -24,10 +24,13 @@ from scedae.exceptions import (
     CollapsedMemberWarning,
     warn_user,
 )
-from scedae.rows import ScaledRows, TensorRows
+from scedae.rows import ScaledRows, ScaledStream, TensorRows
 
 # Share of the progress bar that training takes; the verbs after it have the rest.
 TRAINING_SHARE = 0.9
+# The same where the rows do not lie in memory, and that of each of two passes.
+STREAMED_TRAINING_SHARE = 0.4
+PASS_SHARE = 0.25
 
 # What was trained, by MemberSpec.training.
 Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
@@ -80,10 +83,11 @@ class EncodedEnsemble:
 
     members: list[EncodedMember]
     reports: tuple[MemberReport, ...]
+    stream: ScaledStream | None = None  # all rows, where the encodings are of a sample
 
 
 def encode_members(
-    source: ScaledRows,
+    source: ScaledRows | ScaledStream,
     specs: Sequence[MemberSpec],
     training: TrainingOptions | None,
     seed: int,
@@ -92,18 +96,23 @@ def encode_members(
     *,
     rows_are_equal: bool = False,
 ) -> EncodedEnsemble:
-    """encode: train every member, encode all rows, leave out what collapsed."""
+    """encode: train every member, encode all rows, leave out what collapsed.
+
+    Of rows that do not lie in memory, a sample is encoded.
+    """
     progress.stage("encode")
     trained = _train(source, specs, training, seed, device, progress)
-    members = _encode(source, specs, trained)
+    stream = source if isinstance(source, ScaledStream) else None
+    at_hand = source.sample(device) if isinstance(source, ScaledStream) else source
+    members = _encode(at_hand, specs, trained)
     reports = tuple(
         _report(member, trained, rows_are_equal=rows_are_equal) for member in members
     )
-    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports)
+    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports, stream)
 
 
 def _train(
-    source: ScaledRows,
+    source: ScaledRows | ScaledStream,
     specs: Sequence[MemberSpec],
     options: TrainingOptions | None,
     seed: int,
@@ -124,9 +133,11 @@ def _train(
         for (hidden, start), epochs in snapshots.items()
     ]
     work = sum(run.epochs for run in runs)
+    streamed = isinstance(source, ScaledStream)
+    share = STREAMED_TRAINING_SHARE if streamed else TRAINING_SHARE
 
     def on_epoch(numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
-        done = TRAINING_SHARE * len(numbers) / work
+        done = share * len(numbers) / work
         first, last = min(numbers) + 1, max(numbers) + 1
         which = str(first) if first == last else f"{first}-{last}"
         loss = sum(losses) / len(losses)

@@ -64,7 +64,7 @@ class AutoencoderParameters(BaseClusterer):
         return resolve_epochs(
             self.epochs,
             self._resolved_layers(context),
-            context.rows.n_rows,
+            context.rows.rows_per_epoch,
             self._resolved_batch(context),
         )
 

@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "scedae"
 
 # Each floor may import from those named behind it, and from itself.
-GROUND = {"_random", "_blocks", "_progress", "_version", "exceptions"}
+GROUND = {"_random", "_blocks", "_device", "_progress", "_version", "exceptions"}
 PUBLIC = {
     "SCEDAE",
     "__version__",
@@ -98,12 +98,27 @@ def test_the_core_needs_four_packages_only():
         "pandas",
         "safetensors",
         "dask",
+        "pyarrow",
+        "zarr",
         "polars",
         "typer",
         "jinja2",
     )
     for package in absent:
         assert package not in output
+
+
+def test_dask_has_one_home():
+    """One file knows Dask, and it is imported for Dask collections alone."""
+    for path in PACKAGE.rglob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                names.add((node.module or "").split(".")[0])
+            elif isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+        if names & {"dask", "distributed"}:
+            assert path == PACKAGE / "rows" / "dask_rows.py"
 
 
 def test_importing_starts_nothing():
