@@ -77,6 +77,16 @@ class FitContext:
     progress: Progress
 
     @property
+    def work_device(self) -> torch.device | str:
+        """Where the networks are; a name, where each worker looks it up."""
+        return self.rows.device if isinstance(self.rows, Stream) else self.device
+
+    @property
+    def trains_elsewhere(self) -> bool:
+        """Whether workers train, on devices that only they know."""
+        return isinstance(self.rows, Stream) and self.rows.crew() is not None
+
+    @property
     def rows_in_memory(self) -> MemoryRows | TensorRows:
         """The rows of an estimator that takes no others."""
         assert not isinstance(self.rows, Stream)
@@ -324,6 +334,8 @@ array or Dask collection of shape (n_samples, n_features)
         parameters = self.get_params(deep=False)
         # Whatever generator was passed, this number repeats the fit.
         parameters["random_state"] = self.seed_
+        # A place on this machine, and no part of what was learnt.
+        parameters.pop("checkpoint_dir", None)
         return {name: _json_value(value) for name, value in parameters.items()}
 
     def _model(self) -> FittedModel:

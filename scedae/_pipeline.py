@@ -16,14 +16,14 @@ import numpy as np
 import torch
 
 from scedae import spectral
+from scedae._checkpoint import Checkpoint
 from scedae._ensemble import (
-    PASS_SHARE,
-    TRAINING_SHARE,
     EncodedEnsemble,
     EncodedMember,
     MemberReport,
     encode_members,
 )
+from scedae._member_training import PASS_SHARE, TRAINING_SHARE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._random import generator
@@ -197,6 +197,7 @@ def fit_pipeline(
     device: torch.device,
     progress: Progress,
     rows_are_equal: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> PipelineFit:
     """Fit the whole method on rows.
 
@@ -205,7 +206,14 @@ def fit_pipeline(
     """
     source = scaled(rows, scaler, device, seed)
     encoded = encode_members(
-        source, specs, training, seed, device, progress, rows_are_equal=rows_are_equal
+        source,
+        specs,
+        training,
+        seed,
+        device,
+        progress,
+        rows_are_equal=rows_are_equal,
+        checkpoint=checkpoint,
     )
     return cluster_members(
         encoded,

@@ -10,6 +10,7 @@ import torch
 
 from scedae._archive import Archive
 from scedae._base import BaseClusterer, FitContext
+from scedae._checkpoint import Checkpoint
 from scedae._members import MemberSpec
 from scedae._persistence import (
     Packed,
@@ -44,6 +45,7 @@ class SpectralClusterer(BaseClusterer):
         *,
         embedding: str,
         landmark_method: str = "kmeans",
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         result = fit_pipeline(
             context.rows,
@@ -58,6 +60,7 @@ class SpectralClusterer(BaseClusterer):
             device=context.device,
             progress=context.progress,
             rows_are_equal=context.statistics.constant,
+            checkpoint=checkpoint,
         )
         self.labels_ = result.labels
         if result.embedding is None:  # of an earlier fit, perhaps

@@ -71,6 +71,11 @@ class AutoencoderParameters(BaseClusterer):
     def _scaler(self, context: FitContext) -> Scaler:
         return fit_scaler(context.statistics, self.scale)
 
+    def _resolved_precision(self, context: FitContext) -> str:
+        if context.trains_elsewhere:
+            return self.precision  # each worker knows its own device
+        return resolve_precision(self.precision, context.device.type)
+
     def _training_options(self, context: FitContext, scaler: Scaler) -> TrainingOptions:
         return TrainingOptions(
             encoding_dim=self._resolved_encoding_dim(),
@@ -78,5 +83,5 @@ class AutoencoderParameters(BaseClusterer):
             learning_rate=self.learning_rate,
             schedule=self.schedule,
             bounded=scaler.bounded,
-            precision=resolve_precision(self.precision, context.device.type),
+            precision=self._resolved_precision(context),
         )

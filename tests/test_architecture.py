@@ -29,9 +29,16 @@ MAY_IMPORT = {
     "_members": set(),
     "_defaults": set(),
     "_archive": {"exceptions"},
-    "_ensemble": GROUND | {"autoencoder", "rows", "_members"},
+    "_packing": {"_archive", "autoencoder"},
+    "_checkpoint": GROUND | {"_archive", "_packing", "autoencoder", "rows"},
+    "_member_training": GROUND
+    | {"_checkpoint", "_defaults", "_members", "autoencoder", "rows"},
+    "_ensemble": GROUND
+    | {"_checkpoint", "_member_training", "_members", "autoencoder", "rows"},
     "report": {"metrics", "_version"},
-    "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members", "_ensemble"},
+    "_pipeline": GROUND
+    | {"autoencoder", "spectral", "rows", "_members"}
+    | {"_checkpoint", "_ensemble", "_member_training"},
     # The edges see what a user sees.
     "cli": PUBLIC,
     "plot": set(),

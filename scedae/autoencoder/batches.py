@@ -62,6 +62,13 @@ class Batches:
         self._orders = torch.empty(0)
         self._first = self.steps_per_epoch
 
+    def skip(self, n_epochs: int) -> None:
+        """Leave out epochs that were taken before; later ones are as after them."""
+        for _ in range(n_epochs):
+            self._epoch += 1
+            for generator in self._generators:
+                torch.randperm(self._source.n_rows, generator=generator)
+
     def begin_round(self) -> None:
         """Make ready for a round; draws the orders of an epoch where one ended."""
         self._first += self.steps_per_round

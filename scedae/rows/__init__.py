@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from scedae.rows.crew import Crew
 from scedae.rows.memory import MemoryRows, TensorRows
 from scedae.rows.numbers import plain_dtype, refuse_not_finite
 from scedae.rows.opening import is_elsewhere, open_rows, whole
@@ -27,6 +28,7 @@ def scaled(
 
 __all__ = [
     "SCALES",
+    "Crew",
     "MemoryRows",
     "OnScaled",
     "Result",
