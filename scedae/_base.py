@@ -238,7 +238,7 @@ array or Dask collection of shape (n_samples, n_features)
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Cluster the rows of X and return their coordinates."""
         self.fit(X)
-        if hasattr(self, "embedding_"):
+        if self._has_embedding:
             return self.embedding_.copy()
         return self.transform(X)  # not kept, since the rows do not lie in memory
 
@@ -261,11 +261,19 @@ array or Dask collection of shape (n_samples, n_features)
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to one file (safetensors, no pickle).
 
-        The parameters written are those of the fit, with ``seed_`` for the seed.
+        The parameters written are those of the fit, with ``seed_`` for the seed. What
+        was said of the training rows is written if they lay in memory.
         """
         check_is_fitted(self, "pipeline_")
         info, tensors = self._pack()
         names = getattr(self, "feature_names_in_", None)
+        of_rows: dict[str, torch.Tensor] = {}
+        streamed: dict[str, Any] = {}
+        if self._has_embedding:
+            of_rows["labels"] = torch.from_numpy(self.labels_)
+            of_rows["embedding"] = torch.from_numpy(self.embedding_)
+        else:
+            streamed["n_clusters_streamed"] = self.n_clusters_
         write_archive(
             path,
             Archive(
@@ -276,12 +284,9 @@ array or Dask collection of shape (n_samples, n_features)
                     "n_features_in": self.n_features_in_,
                     "feature_names_in": None if names is None else list(names),
                     "model": info,
+                    **streamed,
                 },
-                {
-                    **tensors,
-                    "labels": torch.from_numpy(self.labels_),
-                    "embedding": torch.from_numpy(self.embedding_),
-                },
+                tensors | of_rows,
             ),
         )
 
@@ -313,11 +318,16 @@ array or Dask collection of shape (n_samples, n_features)
                 names = np.asarray(info["feature_names_in"], dtype=object)
                 loaded.feature_names_in_ = names
             loaded.seed_ = int(info["seed"])
-            loaded.labels_ = archive.integers("labels").numpy()
-            loaded._unpack(info["model"], archive)
-            loaded.embedding_ = archive.tensor(
-                "embedding", len(loaded.labels_), loaded._n_features_out
-            ).numpy()
+            if "n_clusters_streamed" in info:
+                loaded.n_clusters_ = int(info["n_clusters_streamed"])
+                loaded._unpack(info["model"], archive)
+            else:
+                loaded.labels_ = archive.integers("labels").numpy()
+                loaded.n_clusters_ = len(np.unique(loaded.labels_))
+                loaded._unpack(info["model"], archive)
+                loaded.embedding_ = archive.tensor(
+                    "embedding", len(loaded.labels_), loaded._n_features_out
+                ).numpy()
             if len(loaded.pipeline_.centers) != loaded.n_clusters:
                 raise ModelFileError(f"{str(path)!r} lacks centres of clusters.")
         except ModelFileError:
@@ -326,7 +336,6 @@ array or Dask collection of shape (n_samples, n_features)
             raise ModelFileError(
                 f"{str(path)!r} is damaged: its description is incomplete ({error!r})."
             ) from error
-        loaded.n_clusters_ = len(np.unique(loaded.labels_))
         loaded.device = str(resolve_device(device)) if device != "auto" else "auto"
         return loaded
 
@@ -369,6 +378,11 @@ array or Dask collection of shape (n_samples, n_features)
         model = model.to(device)
         for block in ScaledRows(rows, model.scaler, device).blocks():
             yield model, block
+
+    @property
+    def _has_embedding(self) -> bool:
+        """Whether the rows of the fit lay in memory."""
+        return hasattr(self, "embedding_")
 
     @property
     def _n_features_out(self) -> int:

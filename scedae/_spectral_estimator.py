@@ -126,7 +126,8 @@ class SpectralClusterer(BaseClusterer):
     def _pack(self) -> Packed:
         info, tensors = pack_pipeline(self.pipeline_)
         agreement = self.member_agreement_[np.isfinite(self.member_agreement_)]
-        tensors["confidence"] = torch.from_numpy(self.confidence_)
+        if self._has_embedding:
+            tensors["confidence"] = torch.from_numpy(self.confidence_)
         tensors["member_agreement"] = torch.from_numpy(agreement)
         return {"pipeline": info, "reports": pack_reports(self.members_)}, tensors
 
@@ -134,7 +135,8 @@ class SpectralClusterer(BaseClusterer):
         self.members_ = unpack_reports(info["reports"])
         pipeline = unpack_pipeline(info["pipeline"], archive, self.n_features_in_)
         self._store_pipeline(pipeline)
-        self.confidence_ = archive.tensor("confidence", len(self.labels_)).numpy()
+        if hasattr(self, "labels_"):  # not of rows that did not lie in memory
+            self.confidence_ = archive.tensor("confidence", len(self.labels_)).numpy()
         self._store_agreement(
             archive.tensor("member_agreement", len(pipeline.members)).numpy()
         )

@@ -58,7 +58,7 @@ class AutoencoderParameters(BaseClusterer):
         return self.encoding_dim
 
     def _resolved_batch(self, context: FitContext) -> int:
-        return resolve_batch_size(self.batch_size, context.rows.n_rows)
+        return resolve_batch_size(self.batch_size, context.rows.rows_per_epoch)
 
     def _resolved_epochs(self, context: FitContext) -> int:
         return resolve_epochs(

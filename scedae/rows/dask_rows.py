@@ -126,11 +126,21 @@ class DaskRows(Stream):
         )
 
     def read(self, runs: Sequence[slice]) -> torch.Tensor:
-        parts = self._compute(*(self._array[run] for run in runs))
-        checked = zip(parts, runs, strict=True)
-        return torch.cat(
-            [checked_tensor(part, run.start, self.names) for part, run in checked]
-        )
+        # By block and not by run: each block is read once, however many it has.
+        taken_of = delayed(_block_runs)
+        parts = []
+        for (block, start), height in zip(
+            self._blocks(), self._array.chunks[0], strict=True
+        ):
+            stop = start + height
+            inside = [
+                slice(max(run.start, start), min(run.stop, stop))
+                for run in runs
+                if run.start < stop and run.stop > start
+            ]
+            if inside:
+                parts.append(taken_of(block, start, self.names, inside))
+        return torch.cat(self._compute(*parts))
 
     def keep(self, arrays: tuple[da.Array, ...]) -> tuple[da.Array, ...]:
         """Compute now, and leave the results where the blocks lie."""
@@ -200,6 +210,16 @@ def _block_lines(
         np.concatenate([part.cpu().numpy() for part in result])
         for result in zip(*parts, strict=True)
     )
+
+
+def _block_runs(
+    block: Any, first_row: int, names: Sequence[str] | None, runs: Sequence[slice]
+) -> torch.Tensor:
+    """The rows of a block that some runs name, by their numbers among all rows."""
+    block = np.asarray(block)
+    taken = [block[run.start - first_row : run.stop - first_row] for run in runs]
+    rows = zip(taken, runs, strict=True)
+    return torch.cat([checked_tensor(part, run.start, names) for part, run in rows])
 
 
 def _sum(parts: Sequence[Any], add: Add[Any]) -> Any:
