@@ -36,40 +36,44 @@ def train_members(
     checkpoint: Checkpoint | None,
 ) -> Trained:
     """One training for all members that share it, kept at each member's epoch."""
+    runs = _plan_runs(specs, seed)
+    trained: dict[TrainingRun, TrainedRun] = {}
+    streamed = isinstance(source, ScaledStream)
+    watch = _Watch(progress, list(runs.values()), streamed=streamed)
+    if checkpoint is not None:
+        found = {run: checkpoint.finished(run) for run in runs.values()}
+        trained = {run: result for run, result in found.items() if result is not None}
+        watch.found(list(trained))
+    missing = [run for run in runs.values() if run not in trained]
+
+    def done(run: TrainingRun, result: TrainedRun) -> None:
+        trained[run] = result
+        watch.found([run])
+        if checkpoint is not None:
+            checkpoint.finish(run, result)
+
+    crew = source.rows.crew() if isinstance(source, ScaledStream) else None
+    if isinstance(source, ScaledStream) and crew is not None:
+        _train_by_crew(crew, source, missing, options, done)
+    elif missing:
+        results = train_runs(source, missing, options, device, watch.epoch, checkpoint)
+        trained |= zip(missing, results, strict=True)
+    return {name: _moved(trained[run], device) for name, run in runs.items()}
+
+
+def _plan_runs(
+    specs: Sequence[MemberSpec], seed: int
+) -> dict[tuple[tuple[int, ...], int], TrainingRun]:
+    """The trainings that some members need, by ``MemberSpec.training``."""
     snapshots: dict[tuple[tuple[int, ...], int], set[int]] = {}
     for spec in specs:
         if spec.hidden_layers:
             snapshots.setdefault(spec.training, set()).add(spec.epochs)
-    runs = [
-        TrainingRun(
+    return {
+        (hidden, start): TrainingRun(
             hidden, child_seed(seed, "member", *hidden, start), tuple(sorted(epochs))
         )
         for (hidden, start), epochs in snapshots.items()
-    ]
-    trained: dict[TrainingRun, TrainedRun] = {}
-    if checkpoint is not None:
-        found = {run: checkpoint.finished(run) for run in runs}
-        trained = {run: result for run, result in found.items() if result is not None}
-    missing = [run for run in runs if run not in trained]
-    streamed = isinstance(source, ScaledStream)
-    watch = _Watch(progress, runs, streamed=streamed)
-    watch.found(list(trained))
-    crew = source.rows.crew() if isinstance(source, ScaledStream) else None
-    if isinstance(source, ScaledStream) and crew is not None and missing:
-
-        def done(run: TrainingRun, result: TrainedRun) -> None:
-            trained[run] = result
-            watch.found([run])
-            if checkpoint is not None:
-                checkpoint.finish(run, result)
-
-        _train_by_crew(crew, source, missing, options, done)
-    else:
-        results = train_runs(source, missing, options, device, watch.epoch, checkpoint)
-        trained |= zip(missing, results, strict=True)
-    return {
-        name: _moved(trained[run], device)
-        for name, run in zip(snapshots, runs, strict=True)
     }
 
 

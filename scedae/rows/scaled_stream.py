@@ -66,7 +66,7 @@ class ScaledStream:
                 scaled = torch.cat([self._scaling(b) for b in drawn.split(1 << 14)])
                 self._epochs[number] = TensorRows(scaled, scaled.dtype)
                 while len(self._epochs) > _KEPT_EPOCHS:
-                    del self._epochs[min(self._epochs)]
+                    self._epochs.pop(next(iter(self._epochs)))  # asked for first
             return self._epochs[number]
 
     def sample(self, device: torch.device) -> ScaledRows:
