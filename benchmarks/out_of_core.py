@@ -85,7 +85,7 @@ def fit_on_cluster(estimator: str, path: Path) -> Any:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as it,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as it,
         Client(it),
         Stopwatch() as watch,
     ):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial, reduce
+from functools import reduce
 from numbers import Integral
 from operator import add
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -23,6 +23,14 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from scedae._applying import (
+    FittedModel,
+    ModelKernel,
+    coordinates_of,
+    for_blocks,
+    labels_of,
+    squared_distance_of,
+)
 from scedae._archive import Archive, read_archive, write_archive
 from scedae._device import resolve_device
 from scedae._members import MemberSpec
@@ -37,33 +45,15 @@ from scedae._validation import (
 from scedae.exceptions import ModelFileError
 from scedae.rows import (
     MemoryRows,
-    OnScaled,
     Result,
     Rows,
     ScaledRows,
-    Scaler,
-    Scaling,
     Statistics,
     Stream,
     TensorRows,
     gather_statistics,
     write_result,
 )
-from scedae.spectral import nearest
-
-
-class FittedModel(Protocol):
-    """What a fit leaves behind: coordinates of any rows, and centres among them."""
-
-    @property
-    def scaler(self) -> Scaler: ...
-
-    @property
-    def centers(self) -> torch.Tensor: ...
-
-    def coordinates(self, rows: torch.Tensor) -> torch.Tensor: ...
-
-    def to(self, device: torch.device) -> FittedModel: ...
 
 
 @dataclass(frozen=True)
@@ -183,7 +173,7 @@ array or Dask collection of shape (n_samples, n_features)
 
         Where workers look up their device, this process needs none.
         """
-        elsewhere = isinstance(rows, Stream) and isinstance(rows.device, str)
+        elsewhere = isinstance(rows, Stream) and rows.crew() is not None
         return resolve_device("cpu" if elsewhere else self.device)
 
     def _conclude(self, context: FitContext) -> None:
@@ -214,7 +204,7 @@ array or Dask collection of shape (n_samples, n_features)
             brought into memory, or with ``out``, a memory-mapped one (without ``out``
             of a temporary file that vanishes with it).
         """
-        (labels,) = self._apply(X, _labels, [Result(np.int64)], out)
+        (labels,) = self._apply(X, labels_of, [Result(np.int64)], out)
         return labels
 
     def transform(self, X: Any, *, out: str | os.PathLike[str] | None = None) -> Any:
@@ -232,7 +222,7 @@ array or Dask collection of shape (n_samples, n_features)
             Lazy or memory-mapped as in ``predict``.
         """
         wide = Result(np.float64, self._n_features_out)
-        (embedding,) = self._apply(X, _coordinates, [wide], out)
+        (embedding,) = self._apply(X, coordinates_of, [wide], out)
         return embedding
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -251,10 +241,10 @@ array or Dask collection of shape (n_samples, n_features)
         model = self._model()
         rows = check_rows(self, X, reset=False)
         if isinstance(rows, Stream):
-            sums = rows.total(_for_blocks(_squared_distance, model, rows), add)
+            sums = rows.total(for_blocks(squared_distance_of, model, rows), add)
         else:
             blocks = self._scaled_blocks(rows, model)
-            sums = reduce(add, (_squared_distance(*pair) for pair in blocks))
+            sums = reduce(add, (squared_distance_of(*pair) for pair in blocks))
         distance, count = sums.tolist()
         return -distance / count
 
@@ -363,7 +353,7 @@ array or Dask collection of shape (n_samples, n_features)
         path = None if out is None else Path(out)
         rows = check_rows(self, X, reset=False)
         if isinstance(rows, Stream):
-            return rows.each(_for_blocks(kernel, model, rows), results, out=path)
+            return rows.each(for_blocks(kernel, model, rows), results, out=path)
         parts = [kernel(*pair) for pair in self._scaled_blocks(rows, model)]
         arrays = [torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True)]
         if path is not None:
@@ -392,35 +382,6 @@ array or Dask collection of shape (n_samples, n_features)
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-# What a model says of scaled rows that are where it is.
-ModelKernel = Callable[[Any, torch.Tensor], Any]
-
-
-def _for_blocks(kernel: ModelKernel, model: FittedModel, rows: Stream) -> OnScaled:
-    """The same for raw rows somewhere else: the model goes where they are."""
-    scaling = Scaling(model.scaler, rows.dtype, rows.device)
-    return OnScaled(partial(_brought, kernel, model), scaling)
-
-
-def _brought(kernel: ModelKernel, model: FittedModel, rows: torch.Tensor) -> Any:
-    return kernel(model.to(rows.device), rows)
-
-
-def _coordinates(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor]:
-    return (model.coordinates(rows),)
-
-
-def _labels(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor]:
-    return (nearest(model.coordinates(rows), model.centers)[:, 0],)
-
-
-def _squared_distance(model: FittedModel, rows: torch.Tensor) -> torch.Tensor:
-    """Sum of squared distances to the nearest centres, and the number of rows."""
-    points = model.coordinates(rows)
-    offsets = points - model.centers[nearest(points, model.centers)[:, 0]]
-    return torch.tensor([float(offsets.square().sum()), len(rows)], dtype=torch.float64)
 
 
 def _json_value(value: Any) -> Any:

@@ -61,6 +61,8 @@ or list of MemberSpec, default="structure"
     epochs : "auto" or int, default="auto"
         Passes over the rows. ``"auto"`` takes as many as 3,000 gradient steps need
         for small networks (widths up to 100) and 1,500 for larger ones, at least 30.
+        Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
+        have over 512 columns): the steps do not grow with the rows.
     batch_size : int, default=256
         Rows of one gradient step; an eighth of the rows, if that is less.
     learning_rate : float, default=2e-3
@@ -104,12 +106,14 @@ default="auto"
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row.
+        Cluster of each training row. After a fit on a large file a memory-mapped
+        array, after one on a Dask collection a Dask array; so is ``confidence_``.
     confidence_ : ndarray of shape (n_samples,)
         How sure the cluster of each training row is, from 0 to 1; see
         :meth:`predict_confidence`.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training rows.
+        Coordinates of the training rows; only if they lay in memory. For others,
+        :meth:`transform` gives them.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in the embedding.
     singular_values_ : ndarray of shape (n_components,)
@@ -117,8 +121,9 @@ default="auto"
     members_ : tuple of MemberReport
         Specification, loss after each epoch, and fate of each member.
     member_agreement_ : ndarray of shape (n_members,)
-        Mean over the training rows of what each member gives to the ensemble's
-        label; not a number for a member that collapsed.
+        Mean over the training rows (or a sample of them, if they did not lie in
+        memory) of what each member gives to the ensemble's label; not a number for a
+        member that collapsed.
     pipeline_ : FittedPipeline
         Everything that was learnt.
     n_clusters_ : int

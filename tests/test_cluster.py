@@ -27,7 +27,7 @@ def cluster():
     from distributed import LocalCluster
 
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     ) as cluster:
         yield cluster
 
@@ -177,7 +177,7 @@ def main():
     if where == "cluster":
         from distributed import Client, LocalCluster
         with LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
+            n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster, Client(cluster):
             print("ready", flush=True)
             model.fit(da.from_zarr(path))

@@ -1,6 +1,6 @@
 """Rows of a Dask array or DataFrame: blocks are worked on where they lie.
 
-This package's only acquaintance with Dask. With a ``dask.distributed`` client the work
+With a ``dask.distributed`` client the work
 goes to its workers, without one to threads of this process. Kernels travel to the
 blocks; sums come back as a tree of fixed shape, so that they do not depend on who was
 faster, nor on a worker that died on the way.
@@ -8,10 +8,7 @@ faster, nor on a worker that died on the way.
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import reduce
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,21 +18,21 @@ import numpy as np
 import torch
 from dask.base import compute, persist
 from dask.delayed import delayed
-from distributed import Event, as_completed, get_client
 
 from scedae.exceptions import BlockReadError, ScedaeError
-from scedae.rows.numbers import checked_tensor
+from scedae.rows.dask_blocks import (
+    block_lines,
+    block_runs,
+    block_total,
+    height_of,
+    sum_up,
+)
+from scedae.rows.dask_crew import QUIET, RETRIES, DaskCrew, current_client, options
 from scedae.rows.passes import Add, EachKernel, Tick, TotalKernel, ignore
-from scedae.rows.stream import Result, Stream, block_height
+from scedae.rows.stream import Result, Stream
 
 # Sums that are added up by one task.
 _BRANCHES = 8
-# Attempts after the first: at reading a block, and at a call whose worker died.
-_RETRIES = 2
-
-# Models are part of the tasks, so that no worker's death can lose them; Dask would
-# warn that they are large.
-_QUIET = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 
 
 def open_dask(X: Any, device: str) -> DaskRows:
@@ -75,19 +72,19 @@ class DaskRows(Stream):
         self._starts = [int(start) for start in ends[:-1]]
 
     def crew(self) -> DaskCrew | None:
-        client = _client()
+        client = current_client()
         return None if client is None else DaskCrew(client)
 
     def total(
         self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
     ) -> Any:
         kernel = delayed(kernel, traverse=False)
-        part_of = delayed(_block_total)
+        part_of = delayed(block_total)
         parts = [
             part_of(block, start, self.names, kernel, add)
             for block, start in self._blocks()
         ]
-        sum_of = delayed(_sum)
+        sum_of = delayed(sum_up)
         while len(parts) > 1:
             branches = range(0, len(parts), _BRANCHES)
             parts = [sum_of(parts[i : i + _BRANCHES], add) for i in branches]
@@ -110,7 +107,7 @@ class DaskRows(Stream):
                 "dask.array.to_npy_stack."
             )
         kernel = delayed(kernel, traverse=False)
-        lines_of = delayed(_block_lines, nout=len(results))
+        lines_of = delayed(block_lines, nout=len(results))
         parts = [
             lines_of(block, start, self.names, kernel)
             for block, start in self._blocks()
@@ -127,7 +124,7 @@ class DaskRows(Stream):
 
     def read(self, runs: Sequence[slice]) -> torch.Tensor:
         # By block and not by run: each block is read once, however many it has.
-        taken_of = delayed(_block_runs)
+        taken_of = delayed(block_runs)
         parts = []
         for (block, start), height in zip(
             self._blocks(), self._array.chunks[0], strict=True
@@ -144,8 +141,8 @@ class DaskRows(Stream):
 
     def keep(self, arrays: tuple[da.Array, ...]) -> tuple[da.Array, ...]:
         """Compute now, and leave the results where the blocks lie."""
-        with dask.config.set(_QUIET):
-            return persist(*arrays, **_options())
+        with dask.config.set(QUIET):
+            return persist(*arrays, **options())
 
     def n_distinct(self, labels: da.Array) -> int:
         blocks = [delayed(np.unique)(b) for b in labels.to_delayed().ravel()]
@@ -156,9 +153,9 @@ class DaskRows(Stream):
         return zip(blocks, self._starts, strict=True)
 
     def _compute(self, *tasks: Any) -> tuple[Any, ...]:
-        with dask.config.set(_QUIET):
+        with dask.config.set(QUIET):
             try:
-                return compute(*tasks, **_options())
+                return compute(*tasks, **options())
             except (ScedaeError, ValueError):
                 raise  # said with its place already
             except Exception as error:
@@ -169,117 +166,11 @@ class DaskRows(Stream):
         """Name the block that cannot be read, if one is to blame: reads all again."""
         for number, (block, start) in enumerate(self._blocks()):
             try:
-                compute(delayed(_height)(block), **_options())
+                compute(delayed(height_of)(block), **options())
             except Exception as cause:
                 stop = start + self._array.chunks[0][number] - 1
                 raise BlockReadError(
                     f"rows {start} to {stop} of X (block {number} of the Dask "
-                    f"collection) cannot be read, after {_RETRIES + 1} attempts: "
+                    f"collection) cannot be read, after {RETRIES + 1} attempts: "
                     f"{cause}"
                 ) from error
-
-
-def _parts(
-    block: Any, first_row: int, names: Sequence[str] | None
-) -> Iterator[torch.Tensor]:
-    """A block as tensors of the height that kernels like; it may be far taller."""
-    block = np.asarray(block)
-    height = block_height(block.shape[1])
-    for start in range(0, len(block), height):
-        part = block[start : start + height]
-        yield checked_tensor(part, first_row + start, names)
-
-
-@torch.no_grad()
-def _block_total(
-    block: Any,
-    first_row: int,
-    names: Sequence[str] | None,
-    kernel: TotalKernel[Any],
-    add: Add[Any],
-) -> Any:
-    return reduce(add, map(kernel, _parts(block, first_row, names)))
-
-
-@torch.no_grad()
-def _block_lines(
-    block: Any, first_row: int, names: Sequence[str] | None, kernel: EachKernel
-) -> tuple[np.ndarray, ...]:
-    parts = [kernel(part) for part in _parts(block, first_row, names)]
-    return tuple(
-        np.concatenate([part.cpu().numpy() for part in result])
-        for result in zip(*parts, strict=True)
-    )
-
-
-def _block_runs(
-    block: Any, first_row: int, names: Sequence[str] | None, runs: Sequence[slice]
-) -> torch.Tensor:
-    """The rows of a block that some runs name, by their numbers among all rows."""
-    block = np.asarray(block)
-    taken = [block[run.start - first_row : run.stop - first_row] for run in runs]
-    rows = zip(taken, runs, strict=True)
-    return torch.cat([checked_tensor(part, run.start, names) for part, run in rows])
-
-
-def _sum(parts: Sequence[Any], add: Add[Any]) -> Any:
-    return reduce(add, parts)
-
-
-def _height(block: Any) -> int:
-    return len(block)
-
-
-def _client() -> Any:
-    """The client whose workers Dask would use now, also inside a worker."""
-    try:
-        return get_client()
-    except ValueError:
-        return None
-
-
-def _options() -> dict[str, Any]:
-    return {} if _client() is None else {"retries": _RETRIES}
-
-
-class DaskCrew:
-    """The workers of a client; see ``Crew``."""
-
-    def __init__(self, client: Any) -> None:
-        self._client = client
-
-    def __len__(self) -> int:
-        return max(len(self._client.scheduler_info(n_workers=-1)["workers"]), 1)
-
-    def call(
-        self,
-        function: Callable[..., Any],
-        items: Sequence[Any],
-        done: Callable[[int, Any], None],
-    ) -> None:
-        name = f"scedae-stop-{uuid.uuid4()}"
-        with self._telling_to_stop(Event(name, self._client)), dask.config.set(_QUIET):
-            futures = self._client.map(
-                _called,
-                items,
-                function=function,
-                stop=name,
-                retries=_RETRIES,
-                pure=False,
-            )
-            numbers = {future: number for number, future in enumerate(futures)}
-            for future in as_completed(futures):
-                done(numbers[future], future.result())
-
-    @contextmanager
-    def _telling_to_stop(self, event: Any) -> Iterator[None]:
-        event.clear()
-        try:
-            yield
-        except BaseException:
-            event.set()
-            raise
-
-
-def _called(item: Any, *, function: Callable[..., Any], stop: str) -> Any:
-    return function(item, Event(stop).is_set)

@@ -10,9 +10,10 @@ import numpy as np
 import torch
 
 from scedae._device import resolve_device
+from scedae.rows.parquet import ParquetTable
 from scedae.rows.stored import StoredRows
 from scedae.rows.stream import Stream, fits_in_memory
-from scedae.rows.tables import MappedTable, Table, open_table
+from scedae.rows.tables import KINDS, MappedTable, NpyTable, Table, ZarrTable
 
 
 def is_elsewhere(X: Any) -> bool:
@@ -46,6 +47,20 @@ def _table(X: Any) -> Table:
     if isinstance(X, np.memmap):
         return MappedTable(X)
     return open_table(Path(X))
+
+
+def open_table(path: Path) -> Table:
+    """The table a path names, or one clear error."""
+    if not path.exists():
+        raise FileNotFoundError(f"there is no file or folder {str(path)!r}.")
+    if path.suffix == ".npy":
+        return NpyTable(path)
+    if any((path / name).exists() for name in ("zarr.json", ".zarray")):
+        return ZarrTable(path)
+    files = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
+    if files and files[0].suffix == ".parquet":
+        return ParquetTable(path, files)
+    raise ValueError(f"{str(path)!r} is not {KINDS}.")
 
 
 def whole(rows: Stream) -> np.ndarray | None:

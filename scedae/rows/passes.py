@@ -9,8 +9,7 @@ they are given.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import reduce
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 
@@ -49,10 +48,3 @@ def memory_blocks(rows: Placed) -> Iterator[torch.Tensor]:
     height = min(max(_BLOCK_NUMBERS // max(rows.n_columns, 1), 16), _BLOCK_ROWS)
     for start in range(0, rows.n_rows, height):
         yield rows.block(start, min(start + height, rows.n_rows))
-
-
-def total(
-    blocks: Iterator[torch.Tensor], kernel: TotalKernel[Any], add: Add[Any]
-) -> Any:
-    """The sum of what the kernel makes of each block, in the order of the blocks."""
-    return reduce(add, map(kernel, blocks))
