@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
 import subprocess
 import sys
 import threading
@@ -80,25 +81,34 @@ def model(estimator: str, route: str) -> Any:
     return SCEDAE(N_CLUSTERS, hidden_layers=(48, 72, 96), epochs=epochs, **shared)
 
 
-def fit_on_cluster(estimator: str, path: Path) -> Any:
+def received(dask_worker: Any) -> list[int]:
+    """Bytes that a worker got from others, message by message."""
+    return [message["total"] for message in dask_worker.transfer_incoming_log]
+
+
+def fit_on_cluster(estimator: str, path: Path) -> tuple[Any, Stopwatch, list[int]]:
     import dask.array as da
     from distributed import Client, LocalCluster
 
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as it,
-        Client(it),
-        Stopwatch() as watch,
+        Client(it) as client,
     ):
-        fitted = model(estimator, "cluster").fit(da.from_zarr(path))
-        return np.asarray(fitted.labels_), watch
+        with Stopwatch() as watch:
+            fitted = model(estimator, "cluster").fit(da.from_zarr(path))
+        sizes = [size for log in client.run(received).values() for size in log]
+        return np.asarray(fitted.labels_), watch, sizes
 
 
 def measure(estimator: str, route: str, n: int, folder: Path) -> dict[str, Any]:
     """Seconds of one fit, and its score."""
     from scedae.metrics import evaluate
 
+    extra = {}
     if route == "cluster":
-        labels, watch = fit_on_cluster(estimator, folder / f"{n}.zarr")
+        labels, watch, sizes = fit_on_cluster(estimator, folder / f"{n}.zarr")
+        extra["moved_megabytes"] = round(sum(sizes) / 1e6, 1)
+        extra["largest_message_megabytes"] = round(max(sizes, default=0) / 1e6, 1)
     else:
         path = folder / f"{n}.npy"
         X = np.load(path) if route == "memory" else path
@@ -110,6 +120,7 @@ def measure(estimator: str, route: str, n: int, folder: Path) -> dict[str, Any]:
         "seconds": round(watch.total, 1),
         "verbs": verbs,
         "acc": round(100 * evaluate(y, np.asarray(labels))["acc"], 2),
+        **extra,
     }
 
 
@@ -124,12 +135,18 @@ def memory_of(process: psutil.Process) -> float:
     return total / 1e6
 
 
+def cpu_seconds() -> float:
+    """Of processes that have ended: unlike time, hardly moved by other work."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def in_a_process_of_its_own(
     estimator: str, route: str, n: int, folder: Path
 ) -> dict[str, Any]:
     command = [sys.executable, __file__, "--one", "--rows", str(n)]
     command += ["--routes", route, "--estimators", estimator, "--folder", str(folder)]
-    load = os.getloadavg()[0]
+    load, before = os.getloadavg()[0], cpu_seconds()
     child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peak, over = 0.0, threading.Event()
 
@@ -154,6 +171,7 @@ def in_a_process_of_its_own(
         "route": route,
         "rows": n,
         **json.loads(output.splitlines()[-1]),
+        "cpu_seconds": round(cpu_seconds() - before, 1),
         "peak_megabytes": round(peak),
         "load_before": round(load, 1),
     }

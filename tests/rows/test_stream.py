@@ -1,6 +1,7 @@
 """Rows in files: drawing, reading, failing, and results that are files."""
 
 import operator
+import sys
 
 import numpy as np
 import pytest
@@ -213,3 +214,23 @@ def test_parquet_with_text_and_with_gaps(tmp_path):
     pq.write_table(pa.table({"a": [1, 2], "b": [3, None]}), path)
     with pytest.raises(ValueError, match=r"NaN .* row 1, column 'b'"):
         gather_statistics(open_rows(path, "cpu"))
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "extra"),
+    [("zarr", "zarr", "files"), ("parquet", "pyarrow.parquet", "files")],
+)
+def test_a_missing_package_is_named_with_its_extra(
+    X, tmp_path, monkeypatch, name, package, extra
+):
+    container = in_formats(X, tmp_path)[name]
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"scedae\[{extra}\]"):
+        open_rows(container, "cpu")
+
+
+def test_missing_dask_is_named_with_its_extra(X, tmp_path, monkeypatch):
+    container = in_formats(X, tmp_path)["dask"]
+    monkeypatch.setitem(sys.modules, "scedae.rows.dask_rows", None)
+    with pytest.raises(ImportError, match=r"scedae\[dask\]"):
+        open_rows(container, "cpu")
