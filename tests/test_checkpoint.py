@@ -11,6 +11,7 @@ import torch
 
 from scedae import SCEDAE, _checkpoint
 from scedae.autoencoder import training as training_module
+from scedae.report import recipe
 from scedae.rows import stream
 from tests.helpers import QUICK
 
@@ -143,6 +144,7 @@ def test_the_folder(blobs, tmp_path):
     fitted = model(tmp_path / "new" / "folder").fit(blobs[0])
     fitted.save(tmp_path / "model.scedae")
     assert str(tmp_path).encode() not in (tmp_path / "model.scedae").read_bytes()
+    assert str(tmp_path) not in recipe.code(fitted)
     assert SCEDAE.load(tmp_path / "model.scedae").checkpoint_dir is None
 
 
