@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import torch
 
-from scedae import _ensemble
+from scedae import _member_training
 from scedae.autoencoder import layer_widths, train_runs
 
 VERBS = ("encode", "anchor", "fuse", "embed", "assign")
@@ -31,7 +31,7 @@ class Stopwatch(logging.Handler):
         logger = logging.getLogger("scedae")
         logger.addHandler(self)
         logger.setLevel(logging.INFO)
-        _ensemble.train_runs = self._train
+        _member_training.train_runs = self._train
         self._begin = time.perf_counter()
         return self
 
@@ -43,7 +43,7 @@ class Stopwatch(logging.Handler):
     ) -> None:
         self._end = time.perf_counter()
         logging.getLogger("scedae").removeHandler(self)
-        _ensemble.train_runs = train_runs
+        _member_training.train_runs = train_runs
 
     def emit(self, record: logging.LogRecord) -> None:
         self._started[record.getMessage().split()[0]] = time.perf_counter()

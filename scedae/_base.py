@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import reduce
 from numbers import Integral
-from typing import Any, ClassVar, Protocol, Self
+from operator import add
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -20,7 +23,16 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from scedae._applying import (
+    FittedModel,
+    ModelKernel,
+    coordinates_of,
+    for_blocks,
+    labels_of,
+    squared_distance_of,
+)
 from scedae._archive import Archive, read_archive, write_archive
+from scedae._device import resolve_device
 from scedae._members import MemberSpec
 from scedae._persistence import Packed, unpack_spec
 from scedae._progress import Progress
@@ -28,26 +40,20 @@ from scedae._random import root_seed
 from scedae._validation import (
     check_enough_rows,
     check_rows,
-    resolve_device,
     warn_if_degenerate,
 )
 from scedae.exceptions import ModelFileError
-from scedae.rows import Rows, ScaledRows, Scaler, Statistics, gather_statistics
-from scedae.spectral import nearest
-
-
-class FittedModel(Protocol):
-    """What a fit leaves behind: coordinates of any rows, and centres among them."""
-
-    @property
-    def scaler(self) -> Scaler: ...
-
-    @property
-    def centers(self) -> torch.Tensor: ...
-
-    def coordinates(self, rows: torch.Tensor) -> torch.Tensor: ...
-
-    def to(self, device: torch.device) -> FittedModel: ...
+from scedae.rows import (
+    MemoryRows,
+    Result,
+    Rows,
+    ScaledRows,
+    Statistics,
+    Stream,
+    TensorRows,
+    gather_statistics,
+    write_result,
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +65,22 @@ class FitContext:
     seed: int
     device: torch.device
     progress: Progress
+
+    @property
+    def work_device(self) -> torch.device | str:
+        """Where the networks are; a name, where each worker looks it up."""
+        return self.rows.device if isinstance(self.rows, Stream) else self.device
+
+    @property
+    def trains_elsewhere(self) -> bool:
+        """Whether workers train, on devices that only they know."""
+        return isinstance(self.rows, Stream) and self.rows.crew() is not None
+
+    @property
+    def rows_in_memory(self) -> MemoryRows | TensorRows:
+        """The rows of an estimator that takes no others."""
+        assert not isinstance(self.rows, Stream)
+        return self.rows
 
 
 # Constraints of the parameters that several estimators have.
@@ -82,6 +104,9 @@ class BaseClusterer(
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
+    # Whether a fit can learn from rows that do not lie in memory.
+    _learns_from_streams = False
+
     n_clusters: int
     device: str | torch.device
     random_state: Any
@@ -104,9 +129,11 @@ class BaseClusterer(
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
-            Numeric rows without missing values.
+        X : array-like, DataFrame, torch tensor, sparse matrix, path, memory-mapped \
+array or Dask collection of shape (n_samples, n_features)
+            Numeric rows without missing values. A path names an .npy file, a Zarr
+            array, or a Parquet file or folder. Files of many rows and Dask collections
+            are not brought into memory; ``docs/scaling.md`` says what that changes.
         y : ignored
             Present for the API; labels never enter a fit.
 
@@ -130,56 +157,80 @@ of shape (n_samples, n_features)
 
     def _context(self, X: Any, progress: Progress) -> FitContext:
         """Checked rows, where the fit will run, and what is known of them."""
-        device = resolve_device(self.device)
-        rows = check_rows(self, X, reset=True)
+        rows = check_rows(self, X, reset=True, in_memory=not self._learns_from_streams)
         check_enough_rows(rows.n_rows, self.n_clusters)
-        placed = rows.to(device)
+        device = self._home(rows)
+        placed: Rows = rows
+        if isinstance(rows, Stream):
+            progress.stage("read")
+        else:
+            placed = rows.to(device)
         seed = root_seed(self.random_state)
         return FitContext(placed, gather_statistics(placed), seed, device, progress)
+
+    def _home(self, rows: Rows) -> torch.device:
+        """Where the part of the work is done that is done here.
+
+        Where workers look up their device, this process needs none.
+        """
+        elsewhere = isinstance(rows, Stream) and rows.crew() is not None
+        return resolve_device("cpu" if elsewhere else self.device)
 
     def _conclude(self, context: FitContext) -> None:
         """What every fit leaves behind, and a word if the answer is degenerate."""
         self.seed_ = context.seed
-        self.n_clusters_ = len(np.unique(self.labels_))
+        if isinstance(context.rows, Stream):
+            self.n_clusters_ = context.rows.n_distinct(self.labels_)
+        else:
+            self.n_clusters_ = len(np.unique(self.labels_))
         self._fitted_parameters = self._json_parameters()
         warn_if_degenerate(
             self.n_clusters_, self.n_clusters, constant=context.statistics.constant
         )
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Any, *, out: str | os.PathLike[str] | None = None) -> Any:
         """The cluster of each row, by the road the training rows took.
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
+        X : as in ``fit``, of shape (n_samples, n_features)
+        out : path, default=None
+            An .npy file to write; it appears when it is complete. Not for Dask.
 
         Returns
         -------
         labels : ndarray of shape (n_samples,)
+            A lazy Dask array for a Dask collection. For a file too large to be
+            brought into memory, or with ``out``, a memory-mapped one (without ``out``
+            of a temporary file that vanishes with it).
         """
-        blocks = self._coordinate_blocks(X)
-        centers = self._model().centers
-        labels = [nearest(block, centers.to(block.device))[:, 0] for block in blocks]
-        return np.concatenate([part.cpu().numpy() for part in labels])
+        (labels,) = self._apply(X, labels_of, [Result(np.int64)], out)
+        return labels
 
-    def transform(self, X: Any) -> np.ndarray:
+    def transform(self, X: Any, *, out: str | os.PathLike[str] | None = None) -> Any:
         """Coordinates of each row in the embedding.
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
+        X : as in ``fit``, of shape (n_samples, n_features)
+        out : path, default=None
+            As in ``predict``.
 
         Returns
         -------
         embedding : ndarray of shape (n_samples, n_components)
+            Lazy or memory-mapped as in ``predict``.
         """
-        return np.concatenate([b.cpu().numpy() for b in self._coordinate_blocks(X)])
+        wide = Result(np.float64, self._n_features_out)
+        (embedding,) = self._apply(X, coordinates_of, [wide], out)
+        return embedding
 
-    def fit_transform(self, X: Any, y: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Cluster the rows of X and return their coordinates."""
-        return self.fit(X).embedding_.copy()
+        self.fit(X)
+        if self._has_embedding:
+            return self.embedding_.copy()
+        return self.transform(X)  # not kept, since the rows do not lie in memory
 
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance of rows to their centre; larger is better.
@@ -187,22 +238,32 @@ of shape (n_samples, n_features)
         Made for model selection without labels, among settings of equal embedding
         width. With labels, pass ``scoring`` to the search instead.
         """
-        total, count = 0.0, 0
-        for block in self._coordinate_blocks(X):
-            centers = self._model().centers.to(block.device)
-            offsets = block - centers[nearest(block, centers)[:, 0]]
-            total += float(offsets.square().sum())
-            count += len(block)
-        return -total / count
+        model = self._model()
+        rows = check_rows(self, X, reset=False)
+        if isinstance(rows, Stream):
+            sums = rows.total(for_blocks(squared_distance_of, model, rows), add)
+        else:
+            blocks = self._scaled_blocks(rows, model)
+            sums = reduce(add, (squared_distance_of(*pair) for pair in blocks))
+        distance, count = sums.tolist()
+        return -distance / count
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to one file (safetensors, no pickle).
 
-        The parameters written are those of the fit, with ``seed_`` for the seed.
+        The parameters written are those of the fit, with ``seed_`` for the seed. What
+        was said of the training rows is written if they lay in memory.
         """
         check_is_fitted(self, "pipeline_")
         info, tensors = self._pack()
         names = getattr(self, "feature_names_in_", None)
+        of_rows: dict[str, torch.Tensor] = {}
+        streamed: dict[str, Any] = {}
+        if self._has_embedding:
+            of_rows["labels"] = torch.from_numpy(self.labels_)
+            of_rows["embedding"] = torch.from_numpy(self.embedding_)
+        else:
+            streamed["n_clusters_streamed"] = self.n_clusters_
         write_archive(
             path,
             Archive(
@@ -213,12 +274,9 @@ of shape (n_samples, n_features)
                     "n_features_in": self.n_features_in_,
                     "feature_names_in": None if names is None else list(names),
                     "model": info,
+                    **streamed,
                 },
-                {
-                    **tensors,
-                    "labels": torch.from_numpy(self.labels_),
-                    "embedding": torch.from_numpy(self.embedding_),
-                },
+                tensors | of_rows,
             ),
         )
 
@@ -250,11 +308,16 @@ of shape (n_samples, n_features)
                 names = np.asarray(info["feature_names_in"], dtype=object)
                 loaded.feature_names_in_ = names
             loaded.seed_ = int(info["seed"])
-            loaded.labels_ = archive.integers("labels").numpy()
-            loaded._unpack(info["model"], archive)
-            loaded.embedding_ = archive.tensor(
-                "embedding", len(loaded.labels_), loaded._n_features_out
-            ).numpy()
+            if "n_clusters_streamed" in info:
+                loaded.n_clusters_ = int(info["n_clusters_streamed"])
+                loaded._unpack(info["model"], archive)
+            else:
+                loaded.labels_ = archive.integers("labels").numpy()
+                loaded.n_clusters_ = len(np.unique(loaded.labels_))
+                loaded._unpack(info["model"], archive)
+                loaded.embedding_ = archive.tensor(
+                    "embedding", len(loaded.labels_), loaded._n_features_out
+                ).numpy()
             if len(loaded.pipeline_.centers) != loaded.n_clusters:
                 raise ModelFileError(f"{str(path)!r} lacks centres of clusters.")
         except ModelFileError:
@@ -263,7 +326,6 @@ of shape (n_samples, n_features)
             raise ModelFileError(
                 f"{str(path)!r} is damaged: its description is incomplete ({error!r})."
             ) from error
-        loaded.n_clusters_ = len(np.unique(loaded.labels_))
         loaded.device = str(resolve_device(device)) if device != "auto" else "auto"
         return loaded
 
@@ -271,25 +333,46 @@ of shape (n_samples, n_features)
         parameters = self.get_params(deep=False)
         # Whatever generator was passed, this number repeats the fit.
         parameters["random_state"] = self.seed_
+        # A place on this machine, and no part of what was learnt.
+        parameters.pop("checkpoint_dir", None)
         return {name: _json_value(value) for name, value in parameters.items()}
 
     def _model(self) -> FittedModel:
         check_is_fitted(self, "pipeline_")
         return self.pipeline_
 
-    def _scaled_blocks(
-        self, X: Any, model: FittedModel, device: torch.device
-    ) -> Iterator[torch.Tensor]:
-        """The rows of X as the model wants them, a block at a time; checked first."""
-        rows = check_rows(self, X, reset=False)
-        return ScaledRows(rows, model.scaler, device).blocks()
-
-    def _coordinate_blocks(self, X: Any) -> Iterator[torch.Tensor]:
-        """Embedding of the rows of X, a block at a time; input is checked first."""
+    def _apply(
+        self,
+        X: Any,
+        kernel: ModelKernel,
+        results: Sequence[Result],
+        out: str | os.PathLike[str] | None = None,
+    ) -> tuple[Any, ...]:
+        """What a kernel makes of each row of X, in the form that fits X."""
         model = self._model()
+        path = None if out is None else Path(out)
+        rows = check_rows(self, X, reset=False)
+        if isinstance(rows, Stream):
+            return rows.each(for_blocks(kernel, model, rows), results, out=path)
+        parts = [kernel(*pair) for pair in self._scaled_blocks(rows, model)]
+        arrays = [torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True)]
+        if path is not None:
+            arrays[0] = write_result(arrays[0], path)
+        return tuple(arrays)
+
+    def _scaled_blocks(
+        self, rows: MemoryRows, model: FittedModel
+    ) -> Iterator[tuple[FittedModel, torch.Tensor]]:
+        """The model on its device, with each block of rows as it wants them."""
         device = resolve_device(self.device)
         model = model.to(device)
-        return map(model.coordinates, self._scaled_blocks(X, model, device))
+        for block in ScaledRows(rows, model.scaler, device).blocks():
+            yield model, block
+
+    @property
+    def _has_embedding(self) -> bool:
+        """Whether the rows of the fit lay in memory."""
+        return hasattr(self, "embedding_")
 
     @property
     def _n_features_out(self) -> int:

@@ -7,30 +7,17 @@ from dataclasses import dataclass
 
 import torch
 
+from scedae._checkpoint import Checkpoint
+from scedae._member_training import Trained, train_members
 from scedae._members import MemberSpec
 from scedae._progress import Progress
-from scedae._random import child_seed
-from scedae.autoencoder import (
-    Encoder,
-    TrainedRun,
-    TrainingOptions,
-    TrainingRun,
-    encode,
-    is_collapsed,
-    train_runs,
-)
+from scedae.autoencoder import Encoder, TrainingOptions, encode, is_collapsed
 from scedae.exceptions import (
     CollapsedEnsembleError,
     CollapsedMemberWarning,
     warn_user,
 )
-from scedae.rows import ScaledRows, TensorRows
-
-# Share of the progress bar that training takes; the verbs after it have the rest.
-TRAINING_SHARE = 0.9
-
-# What was trained, by MemberSpec.training.
-Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
+from scedae.rows import ScaledRows, ScaledStream, TensorRows
 
 
 @dataclass(frozen=True)
@@ -80,10 +67,11 @@ class EncodedEnsemble:
 
     members: list[EncodedMember]
     reports: tuple[MemberReport, ...]
+    stream: ScaledStream | None = None  # all rows, where the encodings are of a sample
 
 
 def encode_members(
-    source: ScaledRows,
+    source: ScaledRows | ScaledStream,
     specs: Sequence[MemberSpec],
     training: TrainingOptions | None,
     seed: int,
@@ -91,50 +79,25 @@ def encode_members(
     progress: Progress,
     *,
     rows_are_equal: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> EncodedEnsemble:
-    """encode: train every member, encode all rows, leave out what collapsed."""
+    """encode: train every member, encode all rows, leave out what collapsed.
+
+    Of rows that do not lie in memory, a sample is encoded.
+    """
     progress.stage("encode")
-    trained = _train(source, specs, training, seed, device, progress)
-    members = _encode(source, specs, trained)
+    trained: Trained = {}
+    if training is not None:
+        trained = train_members(
+            source, specs, training, seed, device, progress, checkpoint
+        )
+    stream = source if isinstance(source, ScaledStream) else None
+    at_hand = source.sample(device) if isinstance(source, ScaledStream) else source
+    members = _encode(at_hand, specs, trained)
     reports = tuple(
         _report(member, trained, rows_are_equal=rows_are_equal) for member in members
     )
-    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports)
-
-
-def _train(
-    source: ScaledRows,
-    specs: Sequence[MemberSpec],
-    options: TrainingOptions | None,
-    seed: int,
-    device: torch.device,
-    progress: Progress,
-) -> Trained:
-    """One training for all members that share it, kept at each member's epoch."""
-    if options is None:
-        return {}
-    snapshots: dict[tuple[tuple[int, ...], int], set[int]] = {}
-    for spec in specs:
-        if spec.hidden_layers:
-            snapshots.setdefault(spec.training, set()).add(spec.epochs)
-    runs = [
-        TrainingRun(
-            hidden, child_seed(seed, "member", *hidden, start), tuple(sorted(epochs))
-        )
-        for (hidden, start), epochs in snapshots.items()
-    ]
-    work = sum(run.epochs for run in runs)
-
-    def on_epoch(numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
-        done = TRAINING_SHARE * len(numbers) / work
-        first, last = min(numbers) + 1, max(numbers) + 1
-        which = str(first) if first == last else f"{first}-{last}"
-        loss = sum(losses) / len(losses)
-        detail = f"training {which} of {len(runs)}, epoch {epoch}, loss {loss:.4f}"
-        progress.advance(done, detail)
-
-    trained = train_runs(source, runs, options, device, on_epoch)
-    return dict(zip(snapshots, trained, strict=True))
+    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports, stream)
 
 
 def _encode(

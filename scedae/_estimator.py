@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -10,8 +12,15 @@ import torch
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from scedae._base import SPECTRAL_CONSTRAINTS, FitContext
+from scedae._checkpoint import (
+    Checkpoint,
+    digest_of_rows,
+    open_folder,
+    remembered_seed,
+)
 from scedae._defaults import resolve_landmarks
 from scedae._members import ENSEMBLES, MemberSpec, plan_members
+from scedae._progress import Progress
 from scedae._random import RandomState
 from scedae._spectral_estimator import SpectralClusterer
 from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
@@ -52,6 +61,8 @@ or list of MemberSpec, default="structure"
     epochs : "auto" or int, default="auto"
         Passes over the rows. ``"auto"`` takes as many as 3,000 gradient steps need
         for small networks (widths up to 100) and 1,500 for larger ones, at least 30.
+        Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
+        have over 512 columns): the steps do not grow with the rows.
     batch_size : int, default=256
         Rows of one gradient step; an eighth of the rows, if that is less.
     learning_rate : float, default=2e-3
@@ -81,6 +92,12 @@ default="auto"
         are normalised in both.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
+    checkpoint_dir : path, default=None
+        A folder for finished trainings, and for those under way every half minute. A
+        fit that was killed goes on from there when it is made again, and ends with the
+        labels it would have had. The folder is made if need be and may serve several
+        fits; it can be deleted after each. With ``random_state=None`` the seed of the
+        first fit on the same rows is taken again.
     random_state : int, RandomState, Generator or None, default=None
         Fixes everything. After a fit with None, ``seed_`` repeats it.
     verbose : int, default=0
@@ -89,12 +106,14 @@ default="auto"
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each training row.
+        Cluster of each training row. After a fit on a large file a memory-mapped
+        array, after one on a Dask collection a Dask array; so is ``confidence_``.
     confidence_ : ndarray of shape (n_samples,)
         How sure the cluster of each training row is, from 0 to 1; see
         :meth:`predict_confidence`.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training rows.
+        Coordinates of the training rows; only if they lay in memory. For others,
+        :meth:`transform` gives them.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in the embedding.
     singular_values_ : ndarray of shape (n_components,)
@@ -102,8 +121,9 @@ default="auto"
     members_ : tuple of MemberReport
         Specification, loss after each epoch, and fate of each member.
     member_agreement_ : ndarray of shape (n_members,)
-        Mean over the training rows of what each member gives to the ensemble's
-        label; not a number for a member that collapsed.
+        Mean over the training rows (or a sample of them, if they did not lie in
+        memory) of what each member gives to the ensemble's label; not a number for a
+        member that collapsed.
     pipeline_ : FittedPipeline
         Everything that was learnt.
     n_clusters_ : int
@@ -137,6 +157,7 @@ default="auto"
         **SPECTRAL_CONSTRAINTS,
         "ensemble": [StrOptions(set(ENSEMBLES)), list, tuple],
         "n_members": [Interval(Integral, 1, None, closed="left"), None],
+        "checkpoint_dir": [str, os.PathLike, None],
         "embedding": [StrOptions(set(EMBEDDINGS))],
     }
 
@@ -158,6 +179,7 @@ default="auto"
         n_neighbors: int = 3,
         embedding: str = "diffusion",
         device: str | torch.device = "auto",
+        checkpoint_dir: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
         verbose: int = 0,
     ) -> None:
@@ -176,6 +198,7 @@ default="auto"
         self.n_neighbors = n_neighbors
         self.embedding = embedding
         self.device = device
+        self.checkpoint_dir = checkpoint_dir
         self.random_state = random_state
         self.verbose = verbose
 
@@ -222,7 +245,35 @@ default="auto"
         for n_landmarks in {spec.n_landmarks for spec in specs}:
             check_landmarks(n_landmarks, context.rows.n_rows, self.n_clusters)
         training = self._training_options(context, scaler)
-        self._fit_members(context, specs, scaler, training, embedding=self.embedding)
+        checkpoint = None
+        if self.checkpoint_dir is not None:
+            checkpoint = Checkpoint(
+                open_folder(self.checkpoint_dir),
+                digest_of_rows(context.rows, context.statistics),
+                context.rows.n_columns,
+                scaler,
+                training,
+                context.work_device,
+            )
+        self._fit_members(
+            context,
+            specs,
+            scaler,
+            training,
+            embedding=self.embedding,
+            checkpoint=checkpoint,
+        )
+
+    def _context(self, X: Any, progress: Progress) -> FitContext:
+        """With the seed of the fit that this one goes on with, if none is given."""
+        if self.checkpoint_dir is None:
+            return super()._context(X, progress)
+        folder = open_folder(self.checkpoint_dir)
+        context = super()._context(X, progress)
+        if self.random_state is not None:
+            return context
+        rows = digest_of_rows(context.rows, context.statistics)
+        return replace(context, seed=remembered_seed(folder, rows, context.seed))
 
     def _member_specs(self, context: FitContext) -> list[MemberSpec]:
         if not isinstance(self.ensemble, str):

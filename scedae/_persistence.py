@@ -11,8 +11,8 @@ import torch
 from scedae._archive import Archive
 from scedae._ensemble import MemberReport
 from scedae._members import MemberSpec
+from scedae._packing import pack_encoder, unpack_encoder
 from scedae._pipeline import FittedMember, FittedPipeline
-from scedae.autoencoder import Encoder
 from scedae.exceptions import ModelFileError
 from scedae.rows import SCALES, Scaler
 from scedae.spectral import EMBEDDINGS, Basis
@@ -31,25 +31,6 @@ def unpack_scaler(info: dict[str, Any], archive: Archive, n_columns: int) -> Sca
     offset = archive.tensor("scaler.offset", n_columns)
     factor = archive.tensor("scaler.factor", n_columns)
     return Scaler(info["kind"], bool(info["bounded"]), offset, factor)
-
-
-def pack_encoder(encoder: Encoder, prefix: str) -> dict[str, torch.Tensor]:
-    tensors = {}
-    for i, (weight, bias) in enumerate(encoder.layers):
-        tensors[f"{prefix}.{i}.weight"] = weight
-        tensors[f"{prefix}.{i}.bias"] = bias
-    return tensors
-
-
-def unpack_encoder(
-    archive: Archive, prefix: str, n_columns: int, n_layers: int
-) -> Encoder:
-    layers, width = [], n_columns
-    for i in range(n_layers):
-        weight = archive.tensor(f"{prefix}.{i}.weight", width, None)
-        width = weight.shape[1]
-        layers.append((weight, archive.tensor(f"{prefix}.{i}.bias", width)))
-    return Encoder(tuple(layers))
 
 
 def pack_pipeline(pipeline: FittedPipeline) -> Packed:

@@ -7,26 +7,28 @@ why the training rows get the same labels from ``predict`` as from ``fit``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from operator import add
 
 import numpy as np
 import torch
 
 from scedae import spectral
+from scedae._checkpoint import Checkpoint
 from scedae._ensemble import (
-    TRAINING_SHARE,
     EncodedEnsemble,
     EncodedMember,
     MemberReport,
     encode_members,
 )
+from scedae._member_training import PASS_SHARE, TRAINING_SHARE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._random import generator
 from scedae.autoencoder import Encoder, TrainingOptions, encode
-from scedae.rows import Rows, ScaledRows, Scaler
+from scedae.rows import Result, Rows, Scaler, scaled
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,15 @@ class FittedMember:
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
         return rows if self.encoder is None else encode(self.encoder, rows)
+
+    def affinity(self, rows: torch.Tensor, n_neighbors: int) -> spectral.Affinity:
+        """Z of scaled rows, of shape (n, p): encode, anchor."""
+        neighbors = spectral.nearest_landmarks(
+            self.encode(rows), self.landmarks, min(n_neighbors, len(self.landmarks))
+        )
+        return spectral.landmark_affinity(
+            neighbors, self.bandwidth, len(self.landmarks)
+        )
 
     def to(self, device: torch.device) -> FittedMember:
         return replace(
@@ -75,16 +86,7 @@ class FittedPipeline:
 
     def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
-        affinities = []
-        for member in self.members:
-            neighbors = spectral.nearest_landmarks(
-                member.encode(rows), member.landmarks, self._r(member)
-            )
-            affinities.append(
-                spectral.landmark_affinity(
-                    neighbors, member.bandwidth, len(member.landmarks)
-                )
-            )
+        affinities = [m.affinity(rows, self.n_neighbors) for m in self.members]
         return spectral.fuse(affinities, [m.column_scale for m in self.members])
 
     def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
@@ -121,9 +123,6 @@ class FittedPipeline:
             spectral.embedding_matrix(self.basis, self.embedding, len(self.centers))
         )
 
-    def _r(self, member: FittedMember) -> int:
-        return min(self.n_neighbors, len(member.landmarks))
-
     def to(self, device: torch.device) -> FittedPipeline:
         return replace(
             self,
@@ -133,12 +132,59 @@ class FittedPipeline:
         )
 
 
+# What ``assign_rows`` says of a row: its label, and how sure it is.
+ROW_RESULTS = (Result(np.int64), Result(np.float64))
+
+
+def assign_rows(
+    pipeline: FittedPipeline, rows: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    assignment = pipeline.assign(rows)
+    return assignment.labels, assignment.confidence
+
+
+@dataclass(frozen=True)
+class LandmarkSums:
+    """Sums over rows of [Z_1 | … | Z_m]; the scale of its columns follows from them."""
+
+    columns: torch.Tensor  # (Σp,) on the host
+    gram: spectral.Gram  # (Σp, Σp)
+
+    def __add__(self, other: LandmarkSums) -> LandmarkSums:
+        return LandmarkSums(self.columns + other.columns, self.gram + other.gram)
+
+    def fused(
+        self, members: Sequence[FittedMember]
+    ) -> tuple[spectral.Gram, torch.Tensor]:
+        """Gram matrix and column sums of Z̄, by scaling afterwards: saves a pass."""
+        factors = torch.cat([member.column_scale.cpu() for member in members])
+        factors *= len(members) ** -0.5
+        return self.gram.scaled(factors.numpy()), self.columns * factors
+
+
+def landmark_sums(
+    members: Sequence[FittedMember], n_neighbors: int, rows: torch.Tensor
+) -> LandmarkSums:
+    """What some scaled rows add to the sums."""
+    there = [member.to(rows.device) for member in members]
+    side_by_side = spectral.FusedAffinity(
+        tuple(member.affinity(rows, n_neighbors) for member in there)
+    )
+    return LandmarkSums(
+        side_by_side.column_sums().cpu(), spectral.gram_matrix(side_by_side)
+    )
+
+
 @dataclass(frozen=True)
 class PipelineFit:
-    """What a fit hands over: the pipeline, and its answer for the training rows."""
+    """What a fit hands over: the pipeline, and its answer for the training rows.
+
+    Of rows that do not lie in memory there is no embedding, labels and confidence are
+    in the form that fits the rows, and the agreement is that on the sample.
+    """
 
     pipeline: FittedPipeline
-    embedding: np.ndarray  # (n, q)
+    embedding: np.ndarray | None  # (n, q)
     labels: np.ndarray  # (n,)
     confidence: np.ndarray  # (n,)
     member_agreement: np.ndarray  # (m,) of the members that did not collapse
@@ -159,15 +205,23 @@ def fit_pipeline(
     device: torch.device,
     progress: Progress,
     rows_are_equal: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> PipelineFit:
     """Fit the whole method on rows.
 
     Parameters are assumed to be checked. ``rows_are_equal`` says that all rows are
     equal, so that constant codes are no sign of a collapse.
     """
-    source = ScaledRows(rows, scaler, device)
+    source = scaled(rows, scaler, device, seed)
     encoded = encode_members(
-        source, specs, training, seed, device, progress, rows_are_equal=rows_are_equal
+        source,
+        specs,
+        training,
+        seed,
+        device,
+        progress,
+        rows_are_equal=rows_are_equal,
+        checkpoint=checkpoint,
     )
     return cluster_members(
         encoded,
@@ -195,8 +249,11 @@ def cluster_members(
 ) -> PipelineFit:
     """All verbs after ``encode``, where the encodings are.
 
+    Landmarks, centres and votes are learnt from the rows at hand: all of them, or a
+    sample. Where there are more, their sums and labels take a pass each.
     ``bandwidth_factor`` is 1 in every estimator; experiments vary it.
     """
+    stream = encoded.stream
     progress.stage("anchor")
     members, affinities = [], []
     for member in encoded.members:
@@ -209,37 +266,80 @@ def cluster_members(
         progress.advance(share, f"member {member.number + 1} of {len(encoded.reports)}")
 
     progress.stage("fuse")
+    sums: LandmarkSums | None = None
+    if stream is not None:
+        kernel = partial(landmark_sums, tuple(members), n_neighbors)
+        sums = stream.total(kernel, add, _ticking(progress))
+        members = _rescaled(members, sums)
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
     del affinities, affinity  # as large as the fused one
 
     progress.stage("embed")
-    basis = spectral.spectral_basis(
-        spectral.gram_matrix(fused),
-        spectral.trivial_vector(fused),
-        spectral.n_vectors(embedding, n_clusters),
-    )
+    n_vectors = spectral.n_vectors(embedding, n_clusters)
+    if sums is None:
+        gram, column_sums = spectral.gram_matrix(fused), fused.column_sums()
+    else:
+        gram, column_sums = sums.fused(members)
+    trivial = spectral.trivial_vector(column_sums)
+    basis = spectral.spectral_basis(gram, trivial, n_vectors)
     matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
     points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
 
     progress.stage("assign")
     centers = spectral.kmeans(points, n_clusters, generator(seed, "assign")).centers
-    labels = spectral.nearest(points, centers)[:, 0]
+    nearest = spectral.nearest(points, centers)[:, 0]
     parts = spectral.unfuse(fused, [m.column_scale for m in members])
     voters = tuple(
-        replace(member, votes=spectral.landmark_votes(part, labels, n_clusters))
+        replace(member, votes=spectral.landmark_votes(part, nearest, n_clusters))
         for member, part in zip(members, parts, strict=True)
     )
     pipeline = FittedPipeline(scaler, voters, n_neighbors, embedding, basis, centers)
     assignment = pipeline.assign_embedded(fused, points)
+    if stream is None:
+        labels = assignment.labels.cpu().numpy()
+        confidence = assignment.confidence.cpu().numpy()
+    else:
+        labels, confidence = stream.each(
+            partial(_assign_there, pipeline), ROW_RESULTS, _ticking(progress)
+        )
     return PipelineFit(
         pipeline,
-        embedding=points.cpu().numpy(),
-        labels=assignment.labels.cpu().numpy(),
-        confidence=assignment.confidence.cpu().numpy(),
+        embedding=points.cpu().numpy() if stream is None else None,
+        labels=labels,
+        confidence=confidence,
         # numpy's mean uses one thread: the same for any number of them.
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
         reports=encoded.reports,
     )
+
+
+def _ticking(progress: Progress) -> Callable[[float], None]:
+    """Blocks of one of the two passes, as shares of the whole fit."""
+    done = 0.0
+
+    def tick(share: float) -> None:
+        nonlocal done
+        done += share
+        progress.advance(share * PASS_SHARE, f"{done:.0%} of the rows")
+
+    return tick
+
+
+def _assign_there(
+    pipeline: FittedPipeline, rows: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    return assign_rows(pipeline.to(rows.device), rows)
+
+
+def _rescaled(
+    members: Sequence[FittedMember], sums: LandmarkSums
+) -> list[FittedMember]:
+    """Members with the column scales of all rows in place of those of a sample."""
+    shares = sums.columns.split([len(member.landmarks) for member in members])
+    return [
+        replace(m, column_scale=spectral.inverse_root(share).to(m.column_scale.device))
+        for m, share in zip(members, shares, strict=True)
+    ]
 
 
 def _mean_of_members(votes: torch.Tensor) -> torch.Tensor:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.utils.validation import check_is_fitted
 
 from scedae._archive import Archive
 from scedae._base import BaseClusterer, FitContext
+from scedae._checkpoint import Checkpoint
 from scedae._members import MemberSpec
 from scedae._persistence import (
     Packed,
@@ -19,14 +19,20 @@ from scedae._persistence import (
     unpack_pipeline,
     unpack_reports,
 )
-from scedae._pipeline import FittedPipeline, fit_pipeline
-from scedae._validation import resolve_device
+from scedae._pipeline import (
+    ROW_RESULTS,
+    FittedPipeline,
+    assign_rows,
+    fit_pipeline,
+)
 from scedae.autoencoder import TrainingOptions
 from scedae.rows import Scaler
 
 
 class SpectralClusterer(BaseClusterer):
     """Runs the pipeline on a list of members and stores what comes back."""
+
+    _learns_from_streams = True
 
     n_neighbors: int
 
@@ -39,6 +45,7 @@ class SpectralClusterer(BaseClusterer):
         *,
         embedding: str,
         landmark_method: str = "kmeans",
+        checkpoint: Checkpoint | None = None,
     ) -> None:
         result = fit_pipeline(
             context.rows,
@@ -53,21 +60,24 @@ class SpectralClusterer(BaseClusterer):
             device=context.device,
             progress=context.progress,
             rows_are_equal=context.statistics.constant,
+            checkpoint=checkpoint,
         )
         self.labels_ = result.labels
-        self.embedding_ = result.embedding
+        if result.embedding is None:  # of an earlier fit, perhaps
+            self.__dict__.pop("embedding_", None)
+        else:
+            self.embedding_ = result.embedding
         self.confidence_ = result.confidence
         self.members_ = result.reports
         self._store_agreement(result.member_agreement)
         self._store_pipeline(result.pipeline)
 
-    def predict_with_confidence(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
         """Clusters of the rows and how sure they are, by one walk over the rows.
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
+        X : as in ``fit``, of shape (n_samples, n_features)
 
         Returns
         -------
@@ -76,15 +86,10 @@ of shape (n_samples, n_features)
         confidence : ndarray of shape (n_samples,)
             As from ``predict_confidence``.
         """
-        check_is_fitted(self, "pipeline_")
-        device = resolve_device(self.device)
-        model = self.pipeline_.to(device)
-        parts = [model.assign(b) for b in self._scaled_blocks(X, model, device)]
-        labels = torch.cat([part.labels for part in parts])
-        confidence = torch.cat([part.confidence for part in parts])
-        return labels.cpu().numpy(), confidence.cpu().numpy()
+        labels, confidence = self._apply(X, assign_rows, ROW_RESULTS)
+        return labels, confidence
 
-    def predict_confidence(self, X: Any) -> np.ndarray:
+    def predict_confidence(self, X: Any) -> Any:
         """How sure the cluster of each row is: near 0 doubtful, near 1 clear.
 
         The geometric mean of two numbers. The *margin* is 1 - d1 / d2, with the
@@ -96,8 +101,7 @@ of shape (n_samples, n_features)
 
         Parameters
         ----------
-        X : array-like, DataFrame, torch tensor or sparse matrix \
-of shape (n_samples, n_features)
+        X : as in ``fit``, of shape (n_samples, n_features)
 
         Returns
         -------
@@ -122,7 +126,8 @@ of shape (n_samples, n_features)
     def _pack(self) -> Packed:
         info, tensors = pack_pipeline(self.pipeline_)
         agreement = self.member_agreement_[np.isfinite(self.member_agreement_)]
-        tensors["confidence"] = torch.from_numpy(self.confidence_)
+        if self._has_embedding:
+            tensors["confidence"] = torch.from_numpy(self.confidence_)
         tensors["member_agreement"] = torch.from_numpy(agreement)
         return {"pipeline": info, "reports": pack_reports(self.members_)}, tensors
 
@@ -130,7 +135,8 @@ of shape (n_samples, n_features)
         self.members_ = unpack_reports(info["reports"])
         pipeline = unpack_pipeline(info["pipeline"], archive, self.n_features_in_)
         self._store_pipeline(pipeline)
-        self.confidence_ = archive.tensor("confidence", len(self.labels_)).numpy()
+        if hasattr(self, "labels_"):  # not of rows that did not lie in memory
+            self.confidence_ = archive.tensor("confidence", len(self.labels_)).numpy()
         self._store_agreement(
             archive.tensor("member_agreement", len(pipeline.members)).numpy()
         )

@@ -58,18 +58,23 @@ class AutoencoderParameters(BaseClusterer):
         return self.encoding_dim
 
     def _resolved_batch(self, context: FitContext) -> int:
-        return resolve_batch_size(self.batch_size, context.rows.n_rows)
+        return resolve_batch_size(self.batch_size, context.rows.rows_per_epoch)
 
     def _resolved_epochs(self, context: FitContext) -> int:
         return resolve_epochs(
             self.epochs,
             self._resolved_layers(context),
-            context.rows.n_rows,
+            context.rows.rows_per_epoch,
             self._resolved_batch(context),
         )
 
     def _scaler(self, context: FitContext) -> Scaler:
         return fit_scaler(context.statistics, self.scale)
+
+    def _resolved_precision(self, context: FitContext) -> str:
+        if context.trains_elsewhere:
+            return self.precision  # each worker knows its own device
+        return resolve_precision(self.precision, context.device.type)
 
     def _training_options(self, context: FitContext, scaler: Scaler) -> TrainingOptions:
         return TrainingOptions(
@@ -78,5 +83,5 @@ class AutoencoderParameters(BaseClusterer):
             learning_rate=self.learning_rate,
             schedule=self.schedule,
             bounded=scaler.bounded,
-            precision=resolve_precision(self.precision, context.device.type),
+            precision=self._resolved_precision(context),
         )

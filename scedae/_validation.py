@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from scedae.exceptions import DegenerateDataWarning, DeviceError, warn_user
-from scedae.rows import MemoryRows
+from scedae.exceptions import DegenerateDataWarning, warn_user
+from scedae.rows import (
+    MemoryRows,
+    Stream,
+    is_elsewhere,
+    open_rows,
+    plain_dtype,
+    refuse_not_finite,
+    whole,
+)
 
-# Numbers looked at in one go when searching for NaN: no second copy of the data.
-_CHECK_NUMBERS = 1 << 22
 
-
-def check_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> MemoryRows:
+def check_rows(
+    estimator: BaseEstimator, X: Any, *, reset: bool, in_memory: bool = False
+) -> MemoryRows | Stream:
     """Rows of any accepted container, or one clear error.
 
     ``reset`` is True in ``fit``, which learns number and names of the columns, and
-    False afterwards, when they are compared.
+    False afterwards, when they are compared. ``in_memory`` says that rows which are
+    not there, and are too many to be brought, cannot be used.
     """
+    if is_elsewhere(X) and not (in_memory and isinstance(X, np.memmap)):
+        return _check_rows_elsewhere(estimator, X, reset=reset, in_memory=in_memory)
     if isinstance(X, torch.Tensor):
         X = _from_tensor(X)
     _refuse_text_columns(X)
@@ -36,9 +44,30 @@ def check_rows(estimator: BaseEstimator, X: Any, *, reset: bool) -> MemoryRows:
         ensure_all_finite=False,
         ensure_min_samples=1,
     )
-    X = _plain_dtype(X)
-    _refuse_not_finite(X, getattr(estimator, "feature_names_in_", None))
+    X = plain_dtype(X)
+    refuse_not_finite(X, getattr(estimator, "feature_names_in_", None))
     return MemoryRows(X)
+
+
+def _check_rows_elsewhere(
+    estimator: BaseEstimator, X: Any, *, reset: bool, in_memory: bool
+) -> MemoryRows | Stream:
+    """The same for rows in a file or on a cluster: numbers are checked when read."""
+    rows = open_rows(X, estimator.device)
+    array = whole(rows)
+    if array is None and in_memory:
+        raise TypeError(
+            f"{type(estimator).__name__} is fitted on rows in memory, and X is a "
+            f"{type(X).__name__}: pass an array, or use SCEDAE or "
+            "LandmarkSpectralClustering."
+        )
+    header: Any = np.empty((0, rows.n_columns))
+    if rows.names is not None:
+        import pyarrow  # there, since both readers of named columns need it
+
+        header = pyarrow.table({name: pyarrow.array([0.0]) for name in rows.names})
+    validate_data(estimator, header, reset=reset, skip_check_array=True)
+    return rows if array is None else MemoryRows(array)
 
 
 def _from_tensor(X: torch.Tensor) -> np.ndarray:
@@ -86,50 +115,6 @@ def _is_numeric(dtype: Any) -> bool:
     return kind in "buif"
 
 
-def _plain_dtype(X: Any) -> Any:
-    """A type torch can take: no booleans, half precision or long unsigned ones."""
-    if X.dtype == bool:
-        return X.astype(np.uint8)
-    if X.dtype == np.float16:
-        return X.astype(np.float32)
-    if X.dtype in (np.uint16, np.uint32):
-        return X.astype(np.int64)
-    if X.dtype == np.uint64 or X.dtype.itemsize > 8:
-        return X.astype(np.float64)
-    return X
-
-
-def _refuse_not_finite(X: Any, names: Sequence[str] | None) -> None:
-    if X.dtype.kind != "f":
-        return
-    values = X.data if sp.issparse(X) else X
-    step = max(_CHECK_NUMBERS // max(values[:1].size, 1), 1)
-    for start in range(0, len(values), step):
-        part = values[start : start + step]
-        # A sum is finite unless some value is not (or it overflows: then look).
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = np.sum(part)
-        if np.isfinite(total) or np.isfinite(part).all():
-            continue
-        first = tuple(np.argwhere(~np.isfinite(part))[0])
-        row, column = _place(X, start + int(first[0]), first)
-        what = "NaN" if np.isnan(part[first]) else "infinity"
-        name = f"'{names[column]}'" if names is not None else str(column)
-        raise ValueError(
-            f"X contains {what} (NaN or infinity are not accepted): first in row "
-            f"{row}, column {name}. Fill missing values (sklearn.impute.SimpleImputer) "
-            "or drop those rows."
-        )
-
-
-def _place(X: Any, index: int, first: tuple[Any, ...]) -> tuple[int, int]:
-    """Row and column of an entry, for sparse ones by its place in the data."""
-    if not sp.issparse(X):
-        return index, int(first[1])
-    row = int(np.searchsorted(X.indptr, index, side="right")) - 1
-    return row, int(X.indices[index])
-
-
 def check_enough_rows(n_rows: int, n_clusters: int) -> None:
     if n_rows < n_clusters:
         raise ValueError(
@@ -171,29 +156,3 @@ def warn_if_degenerate(n_found: int, n_clusters: int, *, constant: bool) -> None
     else:
         return
     warn_user(message, DegenerateDataWarning)
-
-
-def resolve_device(device: str | torch.device) -> torch.device:
-    """The torch device for a name; "auto" takes a GPU where there is one."""
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        found = torch.device(device)
-    except RuntimeError as error:
-        raise DeviceError(
-            f"device={device!r} is not a device; use 'auto', 'cpu' or 'cuda'."
-        ) from error
-    if found.type not in ("cpu", "cuda"):
-        raise DeviceError(
-            f"device={device!r} is not supported; use 'auto', 'cpu' or 'cuda'."
-        )
-    n_gpus = torch.cuda.device_count() if found.type == "cuda" else 0
-    if found.type == "cuda" and (found.index or 0) >= n_gpus:
-        raise DeviceError(
-            f"device={device!r} was asked for, but torch sees {n_gpus} GPUs here. Use "
-            "device='auto' or 'cpu', or install a CUDA build of torch."
-        )
-    if found.type == "cuda":
-        # With its number, as tensors name it: "cuda" and "cuda:0" do not compare equal.
-        return torch.device("cuda", found.index or 0)
-    return found

@@ -30,6 +30,10 @@ class ChecksumError(ScedaeError, ValueError):
     """A data file does not hold the data set its name promises."""
 
 
+class BlockReadError(ScedaeError, OSError):
+    """Some rows of a file, or of a Dask collection, cannot be read."""
+
+
 class CollapsedMemberWarning(UserWarning):
     """An autoencoder collapsed and was left out of the ensemble."""
 

@@ -64,3 +64,34 @@ def as_affinity(Z):
         columns = torch.from_numpy(columns).int()
         parts.append(Affinity(columns, torch.from_numpy(weights), part.shape[1]))
     return FusedAffinity(tuple(parts))
+
+
+def in_formats(X, folder):
+    """The same rows in every form that does not lie in memory."""
+    import dask.array as da
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+    import zarr
+
+    np.save(folder / "rows.npy", X)
+    height = max(len(X) // 7, 1)
+    array = zarr.create_array(
+        folder / "rows.zarr",
+        shape=X.shape,
+        chunks=(height, X.shape[1]),
+        dtype=X.dtype,
+        overwrite=True,
+    )
+    array[:] = X
+    (folder / "parquet").mkdir(exist_ok=True)
+    for number, part in enumerate(np.array_split(X, 3)):
+        table = pa.table({f"c{i}": column for i, column in enumerate(part.T)})
+        path = folder / "parquet" / f"{number}.parquet"
+        pq.write_table(table, path, row_group_size=max(len(part) // 2, 1))
+    return {
+        "npy": folder / "rows.npy",
+        "memmap": np.load(folder / "rows.npy", mmap_mode="r"),
+        "zarr": folder / "rows.zarr",
+        "parquet": folder / "parquet",
+        "dask": da.from_array(X, chunks=(height, -1)),
+    }

@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "scedae"
 
 # Each floor may import from those named behind it, and from itself.
-GROUND = {"_random", "_blocks", "_progress", "_version", "exceptions"}
+GROUND = {"_random", "_blocks", "_device", "_progress", "_version", "exceptions"}
 PUBLIC = {
     "SCEDAE",
     "__version__",
@@ -30,9 +30,16 @@ MAY_IMPORT = {
     "_members": set(),
     "_defaults": set(),
     "_archive": {"exceptions"},
-    "_ensemble": GROUND | {"autoencoder", "rows", "_members"},
+    "_packing": {"_archive", "autoencoder"},
+    "_checkpoint": GROUND | {"_archive", "_packing", "autoencoder", "rows"},
+    "_member_training": GROUND
+    | {"_checkpoint", "_defaults", "_members", "autoencoder", "rows"},
+    "_ensemble": GROUND
+    | {"_checkpoint", "_member_training", "_members", "autoencoder", "rows"},
     "report": {"metrics", "_version"},
-    "_pipeline": GROUND | {"autoencoder", "spectral", "rows", "_members", "_ensemble"},
+    "_pipeline": GROUND
+    | {"autoencoder", "spectral", "rows", "_members"}
+    | {"_checkpoint", "_ensemble", "_member_training"},
     "experiments": GROUND
     | {"_estimator", "_landmark_spectral", "_pipeline", "_ensemble", "_members"}
     | {"_validation", "baselines", "datasets", "metrics", "plot", "rows"},
@@ -107,12 +114,28 @@ def test_the_core_needs_four_packages_only():
         "pandas",
         "safetensors",
         "dask",
+        "pyarrow",
+        "zarr",
         "polars",
         "typer",
         "jinja2",
     )
     for package in absent:
         assert package not in output
+
+
+def test_dask_has_one_home():
+    """Two files know Dask, and are imported for Dask collections alone."""
+    for path in PACKAGE.rglob("*.py"):
+        names = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                names.add((node.module or "").split(".")[0])
+            elif isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+        if names & {"dask", "distributed"}:
+            assert path.parent == PACKAGE / "rows"
+            assert path.stem in {"dask_rows", "dask_crew"}
 
 
 def test_importing_starts_nothing():

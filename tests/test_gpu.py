@@ -7,14 +7,14 @@ import pytest
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-from scedae import SCEDAE
+from scedae import SCEDAE, _checkpoint
 from scedae._ensemble import CodeRows, EncodedEnsemble, encode_members
 from scedae._members import plan_members
 from scedae._pipeline import cluster_members
 from scedae._progress import Progress
 from scedae.autoencoder import TrainingOptions
 from scedae.datasets import load_digits
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
+from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics, stream
 from tests.helpers import ESTIMATORS
 
 pytestmark = [
@@ -96,3 +96,33 @@ def test_a_gram_matrix_too_large_for_the_gpu_goes_to_the_host(blobs, monkeypatch
     monkeypatch.setattr("scedae.spectral.gram._MEMORY_SHARE", 0)
     found = ESTIMATORS["SCEDAE"](device="cuda").fit_predict(X)
     assert adjusted_rand_score(expected, found) == 1
+
+
+def test_rows_in_a_file(blobs, tmp_path, monkeypatch):
+    """Draws, sums and labels of streamed rows, as on a CPU."""
+    X, y = blobs
+    np.save(tmp_path / "rows.npy", X)
+    monkeypatch.setattr(stream, "DRAWN_ROWS", 128)
+    model = ESTIMATORS["SCEDAE"](device="cuda").fit(tmp_path / "rows.npy")
+    again = ESTIMATORS["SCEDAE"](device="cuda").fit(tmp_path / "rows.npy")
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    assert adjusted_rand_score(model.labels_, y) > 0.99
+
+
+def test_a_training_under_way_is_taken_up(blobs, tmp_path, monkeypatch):
+    expected = ESTIMATORS["SCEDAE"](device="cuda").fit(blobs[0])
+    monkeypatch.setattr(_checkpoint, "_INTERVAL", 0)
+    note = _checkpoint.Checkpoint.note
+
+    def noting(self, runs, unfinished):
+        note(self, runs, unfinished)
+        if unfinished.epoch == 13:
+            raise KeyboardInterrupt
+
+    model = ESTIMATORS["SCEDAE"](device="cuda", checkpoint_dir=tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(_checkpoint.Checkpoint, "note", noting)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(blobs[0])
+    np.testing.assert_array_equal(model.fit(blobs[0]).embedding_, expected.embedding_)

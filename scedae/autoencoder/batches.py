@@ -9,14 +9,22 @@ from typing import Protocol
 import torch
 
 
+class EpochRows(Protocol):
+    """Rows ready for the network; ``take`` wants its index on their device."""
+
+    def take(self, index: torch.Tensor) -> torch.Tensor: ...
+
+
 class RowSource(Protocol):
-    """Rows ready for the network; ``take`` wants its index on ``device``."""
+    """Rows to train on. Each epoch may have others, but always ``n_rows`` of them."""
 
     n_rows: int
     n_columns: int
-    device: torch.device
 
-    def take(self, index: torch.Tensor) -> torch.Tensor: ...
+    @property
+    def device(self) -> torch.device: ...
+
+    def epoch(self, number: int) -> EpochRows: ...
 
 
 @dataclass(frozen=True)
@@ -49,8 +57,17 @@ class Batches:
         self.batch_size = min(batch_size, source.n_rows)
         self.steps_per_epoch = source.n_rows // self.batch_size
         self.steps_per_round = self.steps_per_epoch
+        self._epoch = 0
+        self._rows: EpochRows
         self._orders = torch.empty(0)
         self._first = self.steps_per_epoch
+
+    def skip(self, n_epochs: int) -> None:
+        """Leave out epochs that were taken before; later ones are as after them."""
+        for _ in range(n_epochs):
+            self._epoch += 1
+            for generator in self._generators:
+                torch.randperm(self._source.n_rows, generator=generator)
 
     def begin_round(self) -> None:
         """Make ready for a round; draws the orders of an epoch where one ended."""
@@ -60,7 +77,9 @@ class Batches:
             self._first = 0
 
     def _draw_orders(self) -> None:
-        """Row numbers of an epoch, of shape (steps, runs, batch)."""
+        """Rows of an epoch, and their numbers of shape (steps, runs, batch)."""
+        self._epoch += 1
+        self._rows = self._source.epoch(self._epoch)
         n_used = self.steps_per_epoch * self.batch_size
         orders = [
             torch.randperm(self._source.n_rows, generator=generator)[:n_used]
@@ -73,7 +92,7 @@ class Batches:
     def take(self, first: int, last: int) -> Batch:
         """The steps ``first`` to ``last`` of this round."""
         index = self._orders[self._first + first : self._first + last]
-        rows = self._source.take(index.flatten())
+        rows = self._rows.take(index.flatten())
         return Batch(rows.view(*index.shape, -1), index.to(rows.device))
 
     def blank(self, n_steps: int, device: torch.device) -> Batch:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Protocol
 
 import torch
 
@@ -68,6 +69,22 @@ class TrainedRun:
 
     encoders: dict[int, Encoder]
     history: list[dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Trainings that share their steps, on their way."""
+
+    epoch: int  # the last one taken
+    tensors: list[torch.Tensor]  # every one that a step changes
+    results: list[TrainedRun]
+
+
+class Journal(Protocol):
+    """Remembers trainings on their way, should this process be killed."""
+
+    def recall(self, runs: Sequence[TrainingRun]) -> Unfinished | None: ...
+    def note(self, runs: Sequence[TrainingRun], unfinished: Unfinished) -> None: ...
 
 
 # Called after each epoch with the numbers of the runs and their losses.
@@ -208,8 +225,12 @@ def train_runs(
     options: TrainingOptions,
     device: torch.device,
     on_epoch: EpochHook = lambda numbers, epoch, losses: None,
+    journal: Journal | None = None,
 ) -> list[TrainedRun]:
-    """Train every run and return them in their order."""
+    """Train every run and return them in their order.
+
+    With a journal, trainings go on from where it saw them last.
+    """
     results = [TrainedRun({}, []) for _ in runs]
     stop, one_at_a_time = threading.Event(), threading.Lock()
 
@@ -217,7 +238,14 @@ def train_runs(
     def train(group: Sequence[int]) -> None:
         members = [runs[number] for number in group]
         training, batches = start_training(source, members, options, device)
-        for epoch in rounds(training, batches, members[0].epochs, device, stop):
+        taken = 0
+        if journal is not None and (unfinished := journal.recall(members)):
+            taken = _take_up(unfinished, training, batches)
+            for number, result in zip(group, unfinished.results, strict=True):
+                results[number] = result
+        n_rounds = members[0].epochs - taken
+        for epoch in rounds(training, batches, n_rounds, device, stop):
+            epoch += taken
             losses = (training.take_losses() / batches.steps_per_epoch).tolist()
             for member, number in enumerate(group):
                 results[number].history.append({"epoch": epoch, "loss": losses[member]})
@@ -225,6 +253,9 @@ def train_runs(
                     results[number].encoders[epoch] = training.encoder(member)
             with one_at_a_time:
                 on_epoch(group, epoch, losses)
+                if journal is not None:
+                    so_far = [results[number] for number in group]
+                    journal.note(members, Unfinished(epoch, training.state(), so_far))
 
     groups = plan_groups(runs, device)
     if device.type == "cuda":
@@ -234,6 +265,14 @@ def train_runs(
     else:
         _side_by_side(train, groups, stop)
     return results
+
+
+def _take_up(unfinished: Unfinished, training: Training, batches: Batches) -> int:
+    """Bring a training to where it was; returns the epochs it has behind it."""
+    for tensor, value in zip(training.state(), unfinished.tensors, strict=True):
+        tensor.copy_(value)
+    batches.skip(unfinished.epoch)
+    return unfinished.epoch
 
 
 def _side_by_side(

@@ -77,7 +77,7 @@ precision, scale, device, random_state, verbose
             self._resolved_layers(context), self._resolved_epochs(context), 2
         )
         encoded = encode_members(
-            ScaledRows(context.rows, scaler, context.device),
+            ScaledRows(context.rows_in_memory, scaler, context.device),
             [member],
             self._training_options(context, scaler),
             context.seed,

@@ -149,7 +149,7 @@ class JointClusterer(EncoderClusterer):
     ) -> list[JointResult]:
         """Train one member for each seed, all of them together."""
         scaler = self._scaler(context)
-        source = ScaledRows(context.rows, scaler, context.device)
+        source = ScaledRows(context.rows_in_memory, scaler, context.device)
         # Squared error on linear outputs, as published, whatever the range of rows.
         options = replace(self._training_options(context, scaler), bounded=False)
         with torch.no_grad(), on_device(context.device):

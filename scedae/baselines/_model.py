@@ -8,13 +8,8 @@ from typing import Any
 import torch
 
 from scedae._archive import Archive
-from scedae._persistence import (
-    Packed,
-    pack_encoder,
-    pack_scaler,
-    unpack_encoder,
-    unpack_scaler,
-)
+from scedae._packing import pack_encoder, unpack_encoder
+from scedae._persistence import Packed, pack_scaler, unpack_scaler
 from scedae.autoencoder import Encoder, encode
 from scedae.rows import Scaler
 

@@ -188,7 +188,8 @@ def _load_array(
     if isinstance(loaded, np.ndarray):
         if labels is not None:
             raise InputError(f"{source.given} has no labels beside its rows.")
-        return numeric_matrix(source, loaded), None
+        # A plain view: what a command writes is the same for every way to store rows.
+        return numeric_matrix(source, np.asarray(loaded)), None
     with loaded:
         return _from_archive(source, dict(loaded), labels)
 

@@ -11,13 +11,13 @@ import torch
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
+from scedae._device import resolve_device
 from scedae._ensemble import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._estimator import SCEDAE
 from scedae._landmark_spectral import LandmarkSpectralClustering
 from scedae._members import MemberSpec
 from scedae._pipeline import PipelineFit, cluster_members
 from scedae._progress import Progress
-from scedae._validation import resolve_device
 from scedae.experiments.data import DataSet, load
 from scedae.experiments.encodings import encoding_file, encoding_name, read_encoding
 from scedae.experiments.environment import circumstances

@@ -26,7 +26,7 @@ from scedae.experiments.specification import (
     structure_name,
 )
 from scedae.experiments.store import Record
-from scedae.rows import ScaledRows
+from scedae.rows import scaled
 
 
 def encoding_file(folder: Path, data: str, variant: Variant | None) -> Path:
@@ -117,7 +117,7 @@ def _encode(model: SCEDAE, data: DataSet, progress: Progress) -> EncodedEnsemble
     context = model._context(data.rows, progress)
     scaler = model._scaler(context)
     return encode_members(
-        ScaledRows(context.rows, scaler, context.device),
+        scaled(context.rows, scaler, context.device, context.seed),
         list(model.ensemble),  # type: ignore[arg-type]
         model._training_options(context, scaler),
         context.seed,

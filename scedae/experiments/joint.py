@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scedae._validation import resolve_device
+from scedae._device import resolve_device
 from scedae.baselines import DCN, DKM, IDEC, fit_seeds
 from scedae.exceptions import CollapsedEnsembleError
 from scedae.experiments.clustering import Place

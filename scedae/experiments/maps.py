@@ -30,6 +30,7 @@ def embed(run: Run, place: Place) -> Record:
     fit = cluster_encodings(run, place, data, device)
     if fit is None:
         raise RuntimeError(f"all encodings of {run.data} collapsed: there is no B.")
+    assert fit.embedding is not None  # there is one of all rows in memory
     path = embedding_file(place.folder, run.data)
     write_points(
         path,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from scedae._validation import resolve_device
+from scedae._device import resolve_device
 from scedae.experiments import data as data_sets
 from scedae.experiments.clustering import Place
 from scedae.experiments.folder import RequestError, claimed

@@ -7,7 +7,7 @@ from concurrent.futures import Future, as_completed
 from itertools import groupby
 from pathlib import Path
 
-from scedae._validation import resolve_device
+from scedae._device import resolve_device
 from scedae.experiments.clustering import Place, cluster
 from scedae.experiments.data import load
 from scedae.experiments.encodings import encoding_file, train_encodings, training_run

@@ -8,8 +8,8 @@ import warnings
 import numpy as np
 
 from scedae import datasets
+from scedae._device import resolve_device
 from scedae._estimator import SCEDAE
-from scedae._validation import resolve_device
 from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning
 from scedae.experiments.clustering import Place, scored
 from scedae.experiments.data import DataSet

@@ -31,7 +31,7 @@ def pyplot() -> Any:
 
 def require(model: Any, *attributes: str) -> None:
     """An error that names what a model does not have."""
-    check_is_fitted(model, "labels_")
+    check_is_fitted(model, "pipeline_")
     for name in attributes:
         if not hasattr(model, name):
             raise ValueError(f"{type(model).__name__} has no {name} to draw.")

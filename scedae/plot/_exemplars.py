@@ -42,7 +42,7 @@ def exemplars(model: Any, X: Any, *, shape: tuple[int, int] | None = None) -> Fi
         Two halves, typical and doubtful, with one line of Axes for each cluster
         that has rows.
     """
-    require(model, "confidence_", "cluster_centers_")
+    require(model, "embedding_", "confidence_", "cluster_centers_")
     X = np.asarray(X)
     if X.ndim != 2 or len(X) != len(model.labels_):
         raise ValueError(

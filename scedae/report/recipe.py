@@ -19,6 +19,8 @@ def code(model: Any) -> str:
     name = type(model).__name__
     module = "scedae.baselines" if ".baselines." in type(model).__module__ else "scedae"
     parameters = {**model.get_params(deep=False), "random_state": model.seed_}
+    # A folder of one machine, which does not change what comes out.
+    parameters.pop("checkpoint_dir", None)
     arguments = [f"    {key}={_literal(value)}," for key, value in parameters.items()]
     imports = [f"from {module} import {name}"]
     if any("MemberSpec(" in line for line in arguments):

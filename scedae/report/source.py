@@ -44,7 +44,12 @@ def check_source(
     model: Any, X: Any, ids: Any, columns: Any, true_labels: Any
 ) -> Source:
     """The arguments of ``write_report`` as a ``Source``, or an error that helps."""
-    check_is_fitted(model, "embedding_")
+    check_is_fitted(model, "pipeline_")
+    if not hasattr(model, "embedding_"):
+        raise ValueError(
+            "the model was fitted on rows that do not lie in memory, and a report "
+            "looks at all of them: fit an array of some of the rows for a report."
+        )
     if not hasattr(model, "singular_values_"):
         raise TypeError(
             f"there is no report for {type(model).__name__}, only for SCEDAE, "

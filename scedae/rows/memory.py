@@ -9,9 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-# Integers up to 16 bits are exact in float32; longer ones, and float64, keep double
-# precision until they are scaled, so that a column like 1e9 + {0, 1} survives.
-_SHORT_DTYPES = (np.uint8, np.int8, np.int16, np.uint16, np.float16, np.float32)
+from scedae.rows.numbers import working_dtype
 
 # Rows that take up to this share of a GPU's free memory are kept there.
 _GPU_SHARE = 0.5
@@ -24,9 +22,9 @@ class MemoryRows:
         self._X = X
         self._view = None if sp.issparse(X) else _view(X)
         self.n_rows, self.n_columns = X.shape
+        self.rows_per_epoch = self.n_rows
         self.device = torch.device("cpu")
-        short = X.dtype.type in _SHORT_DTYPES
-        self.dtype = torch.float32 if short else torch.float64
+        self.dtype = working_dtype(X.dtype)
 
     def block(self, start: int, stop: int) -> torch.Tensor:
         """Rows ``start`` to ``stop``, of shape (stop - start, n_columns)."""
@@ -84,6 +82,7 @@ class TensorRows:
     def __init__(self, rows: torch.Tensor, dtype: torch.dtype) -> None:
         self._rows = rows
         self.n_rows, self.n_columns = rows.shape
+        self.rows_per_epoch = self.n_rows
         self.device = rows.device
         self.dtype = dtype
 

@@ -22,101 +22,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 
+from scedae._device import resolve_device
+from scedae.rows.passes import Placed, memory_blocks
+from scedae.rows.statistics import Statistics
+
 SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
 
-# Rows read at a time: at most this many, and fewer where they are wide.
-_BLOCK_ROWS = 4096
-_BLOCK_NUMBERS = 1 << 22
 # Farther from the centre no square fits into float32.
 _LARGEST = 1e18
 _STANDARD_LIMIT = 10.0
 # Scaled numbers that are kept, so that no step has to scale them again: 16 MB on the
 # host, 2 GB on a GPU.
 _KEPT_NUMBERS = {"cpu": 1 << 22, "cuda": 1 << 29}
-
-
-class _Rows(Protocol):
-    n_rows: int
-    n_columns: int
-    device: torch.device
-    dtype: torch.dtype  # wide enough for the numbers until they are scaled
-
-    def block(self, start: int, stop: int) -> torch.Tensor: ...
-    def take(self, index: torch.Tensor, *, pinned: bool) -> torch.Tensor: ...
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What the rule needs to know of the rows; every field is a sum over rows."""
-
-    minimum: torch.Tensor  # (d,)
-    maximum: torch.Tensor  # (d,)
-    mean: torch.Tensor  # (d,)
-    variance: torch.Tensor  # (d,)
-    zero_share: float
-    positive_mean: float
-
-    @property
-    def constant(self) -> bool:
-        """Whether all rows are equal."""
-        return bool((self.minimum == self.maximum).all())
-
-    @property
-    def low(self) -> float:
-        return float(self.minimum.min())
-
-    @property
-    def high(self) -> float:
-        return float(self.maximum.max())
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of all entries taken together."""
-        between = (self.mean - self.mean.mean()).square().mean()
-        return float((self.variance.mean() + between).sqrt())
-
-
-def _blocks(rows: _Rows) -> Iterator[torch.Tensor]:
-    """All rows in their order, in blocks of a few megabytes."""
-    height = min(max(_BLOCK_NUMBERS // max(rows.n_columns, 1), 16), _BLOCK_ROWS)
-    for start in range(0, rows.n_rows, height):
-        yield rows.block(start, min(start + height, rows.n_rows))
-
-
-def gather_statistics(rows: _Rows) -> Statistics:
-    """One pass over the rows, in blocks."""
-    count, zeros, positives, positive_sum = 0, 0, 0, 0.0
-    minimum = maximum = mean = spread = torch.zeros(0)
-    for block in map(torch.Tensor.double, _blocks(rows)):
-        block_mean = block.mean(0)
-        block_spread = (block - block_mean).square_().sum(0)
-        if count == 0:
-            minimum, maximum = block.amin(0), block.amax(0)
-            mean, spread = block_mean, block_spread
-        else:
-            # Chan's update: sums of squares would cancel on columns with an offset.
-            shift = block_mean - mean
-            total = count + len(block)
-            spread = spread + block_spread + shift.square() * count * len(block) / total
-            mean = mean + shift * len(block) / total
-            minimum = torch.minimum(minimum, block.amin(0))
-            maximum = torch.maximum(maximum, block.amax(0))
-        count += len(block)
-        zeros += int((block == 0).sum())
-        positives += int((block > 0).sum())
-        positive_sum += float(block.clamp(min=0).sum())
-    return Statistics(
-        minimum=minimum.cpu(),
-        maximum=maximum.cpu(),
-        mean=mean.cpu(),
-        variance=(spread / count).cpu(),
-        zero_share=zeros / (count * rows.n_columns),
-        positive_mean=positive_sum / max(positives, 1),
-    )
 
 
 def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
@@ -224,6 +144,28 @@ def fit_scaler(statistics: Statistics, scale: str) -> Scaler:
     return Scaler(kind, bounded, offset, factor)
 
 
+@dataclass(frozen=True)
+class Scaling:
+    """How a raw block becomes what the networks see: moved, then scaled.
+
+    A device by name is looked up where the work is done, which may be on a worker.
+    """
+
+    scaler: Scaler
+    dtype: torch.dtype  # wide enough for the numbers until they are scaled
+    device: torch.device | str
+
+    def __call__(self, block: torch.Tensor) -> torch.Tensor:
+        moved = block.to(self.place, non_blocking=True)
+        return self.scaler(moved.to(self.dtype))
+
+    @property
+    def place(self) -> torch.device:
+        if isinstance(self.device, torch.device):
+            return self.device
+        return resolve_device(self.device)
+
+
 class ScaledRows:
     """Rows as the network sees them: gathered, moved to ``device``, then scaled.
 
@@ -231,16 +173,20 @@ class ScaledRows:
     """
 
     def __init__(
-        self, rows: _Rows, scaler: Scaler, device: torch.device | None = None
+        self, rows: Placed, scaler: Scaler, device: torch.device | None = None
     ) -> None:
         self._rows = rows
         self._target = device or rows.device
-        self._scaler = scaler.to(self._target)
+        self._scale = Scaling(scaler.to(self._target), rows.dtype, self._target)
         self.device = rows.device
         self.n_rows, self.n_columns = rows.n_rows, rows.n_columns
         few = rows.n_rows * rows.n_columns <= _KEPT_NUMBERS[self._target.type]
         self._may_keep = few and self.device == self._target
         self._kept: torch.Tensor | None = None
+
+    def epoch(self, number: int) -> ScaledRows:
+        """The rows an epoch draws from: here always all of them."""
+        return self
 
     def take(self, index: torch.Tensor) -> torch.Tensor:
         """Scaled rows with the given numbers; the index lives where the rows do."""
@@ -253,8 +199,4 @@ class ScaledRows:
 
     def blocks(self) -> Iterator[torch.Tensor]:
         """All rows in their order, a block at a time."""
-        return map(self._scale, _blocks(self._rows))
-
-    def _scale(self, block: torch.Tensor) -> torch.Tensor:
-        moved = block.to(self._target, non_blocking=True)
-        return self._scaler(moved.to(self._rows.dtype))
+        return map(self._scale, memory_blocks(self._rows))

@@ -50,13 +50,13 @@ def n_vectors(embedding: str, n_clusters: int) -> int:
     return n_clusters if embedding == "lsc" else max(2 * n_clusters - 1, 1)
 
 
-def trivial_vector(affinity: FusedAffinity) -> np.ndarray:
+def trivial_vector(column_sums: torch.Tensor) -> np.ndarray:
     """The right singular vector of value 1 whose left one is constant.
 
     S̄ is bistochastic, so the constant vector is always an eigenvector of value 1;
-    seen from the landmarks it is Z̄ᵀ1.
+    seen from the landmarks it is Z̄ᵀ1, the column sums of Z̄.
     """
-    vector = affinity.column_sums().cpu().numpy()
+    vector = column_sums.cpu().numpy()
     return vector / np.linalg.norm(vector)
 
 

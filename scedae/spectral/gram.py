@@ -6,7 +6,7 @@ and rows that never were there together.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,12 @@ class Gram(Protocol):
 
     size: int
 
+    def __add__(self, other: Any) -> Gram:
+        """The sum over the rows of both; the other may be of the other kind."""
+
+    def scaled(self, factors: np.ndarray) -> Gram:
+        """Rows and columns times the factors of their landmarks."""
+
     def dense(self) -> np.ndarray:
         """All of it, for small ones."""
 
@@ -44,16 +50,31 @@ def _block_rows(affinity: FusedAffinity) -> int:
 class SparseGram:
     """On the host, as CSR."""
 
-    def __init__(self, affinity: FusedAffinity) -> None:
-        self.size = affinity.n_landmarks
-        self._matrix = sp.csr_matrix((self.size, self.size))
+    def __init__(self, matrix: sp.csr_matrix) -> None:
+        self.size = matrix.shape[0]
+        self._matrix = matrix
+
+    @classmethod
+    def of(cls, affinity: FusedAffinity) -> SparseGram:
+        size = affinity.n_landmarks
+        matrix = sp.csr_matrix((size, size))
         for columns, weights in affinity.blocks(_block_rows(affinity)):
             starts = np.arange(len(columns) + 1) * columns.shape[1]
             rows = sp.csr_matrix(
                 (weights.cpu().numpy().ravel(), columns.cpu().numpy().ravel(), starts),
-                shape=(len(columns), self.size),
+                shape=(len(columns), size),
             )
-            self._matrix += (rows.T @ rows).tocsr()
+            matrix += (rows.T @ rows).tocsr()
+        return cls(matrix)
+
+    def __add__(self, other: Gram) -> Gram:
+        if isinstance(other, SparseGram):
+            return SparseGram(self._matrix + other._matrix)
+        return other + self
+
+    def scaled(self, factors: np.ndarray) -> SparseGram:
+        diagonal = sp.diags(factors)
+        return SparseGram((diagonal @ self._matrix @ diagonal).tocsr())
 
     def dense(self) -> np.ndarray:
         return self._matrix.toarray()
@@ -68,16 +89,36 @@ class SparseGram:
 class DenseGram:
     """On a GPU, where a dense matrix is met faster than a sparse one."""
 
-    def __init__(self, affinity: FusedAffinity) -> None:
-        self.size = affinity.n_landmarks
-        flat = affinity.parts[0].weights.new_zeros(self.size**2)
+    def __init__(self, matrix: torch.Tensor) -> None:
+        self.size = len(matrix)
+        self._matrix = matrix
+
+    @classmethod
+    def of(cls, affinity: FusedAffinity) -> DenseGram:
+        size = affinity.n_landmarks
+        flat = affinity.parts[0].weights.new_zeros(size**2)
         for columns, weights in affinity.blocks(_block_rows(affinity)):
             columns = columns.long()
-            places = columns[:, :, None] * self.size + columns[:, None, :]
+            places = columns[:, :, None] * size + columns[:, None, :]
             products = weights[:, :, None] * weights[:, None, :]
             # index_put_ sorts: the sums do not depend on which thread comes first.
             flat.index_put_((places.flatten(),), products.flatten(), accumulate=True)
-        self._matrix = flat.view(self.size, self.size)
+        return cls(flat.view(size, size))
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who receives it may have no GPU.
+        return {"size": self.size, "_matrix": self._matrix.cpu()}
+
+    def __add__(self, other: Gram) -> DenseGram:
+        if isinstance(other, DenseGram):
+            addend = other._matrix
+        else:
+            addend = torch.from_numpy(other.dense())
+        return DenseGram(self._matrix + addend.to(self._matrix))
+
+    def scaled(self, factors: np.ndarray) -> DenseGram:
+        scale = torch.from_numpy(factors).to(self._matrix)
+        return DenseGram(self._matrix * scale[:, None] * scale)
 
     def dense(self) -> np.ndarray:
         return self._matrix.cpu().numpy()
@@ -108,5 +149,5 @@ def gram_matrix(affinity: FusedAffinity) -> Gram:
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         if 8 * affinity.n_landmarks**2 <= _MEMORY_SHARE * free:
-            return DenseGram(affinity)
-    return SparseGram(affinity)
+            return DenseGram.of(affinity)
+    return SparseGram.of(affinity)

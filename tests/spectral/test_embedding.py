@@ -28,7 +28,9 @@ def fused_matrix(rng, n=120, groups=1, gap=0.0):
 
 def basis_of(Z, n_wanted, gram=SparseGram):
     affinity = as_affinity(Z)
-    return spectral_basis(gram(affinity), trivial_vector(affinity), n_wanted)
+    return spectral_basis(
+        gram.of(affinity), trivial_vector(affinity.column_sums()), n_wanted
+    )
 
 
 def embedded(Z, matrix):

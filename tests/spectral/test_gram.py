@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ def Z(rng):
 @pytest.mark.parametrize("kind", [SparseGram, DenseGram])
 def test_equals_the_dense_product(Z, kind, rng, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK_PAIRS", 9 * 50)  # three blocks of rows
-    gram = kind(as_affinity(Z))
+    gram = kind.of(as_affinity(Z))
     x = rng.standard_normal(20)
     np.testing.assert_allclose(gram.dense(), Z.T @ Z, atol=1e-14)
     np.testing.assert_allclose(gram.times(x), Z.T @ (Z @ x), atol=1e-13)
@@ -26,7 +28,7 @@ def test_equals_the_dense_product(Z, kind, rng, monkeypatch):
 
 @pytest.mark.parametrize("kind", [SparseGram, DenseGram])
 def test_pieces(Z, kind):
-    pieces = kind(as_affinity(Z)).pieces()
+    pieces = kind.of(as_affinity(Z)).pieces()
     expected = np.repeat([0, 1, 2], [4, 5, 11])
     same = pieces[:, None] == pieces
     np.testing.assert_array_equal(same, expected[:, None] == expected)
@@ -37,8 +39,18 @@ def test_a_long_chain_is_one_piece():
     order = np.random.default_rng(0).permutation(60)
     Z = np.zeros((59, 60))
     Z[np.arange(59), order[:-1]] = Z[np.arange(59), order[1:]] = 1
-    assert len(np.unique(DenseGram(as_affinity(Z)).pieces())) == 1
+    assert len(np.unique(DenseGram.of(as_affinity(Z)).pieces())) == 1
 
 
 def test_on_a_cpu_it_is_sparse(Z):
     assert isinstance(gram_matrix(as_affinity(Z)), SparseGram)
+
+
+@pytest.mark.parametrize("first", [SparseGram, DenseGram])
+@pytest.mark.parametrize("second", [SparseGram, DenseGram])
+def test_parts_add_up_and_are_scaled_after(Z, rng, first, second):
+    """The whole from two parts of the rows, one of which travelled."""
+    parts = first.of(as_affinity(Z[:50])), second.of(as_affinity(Z[50:]))
+    factors = rng.random(20)
+    whole = (parts[0] + pickle.loads(pickle.dumps(parts[1]))).scaled(factors)
+    np.testing.assert_allclose(whole.dense(), (Z * factors).T @ (Z * factors))

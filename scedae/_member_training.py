@@ -1,0 +1,142 @@
+"""Train the members of an ensemble: here or by a crew, and nothing twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import torch
+
+from scedae._checkpoint import Checkpoint
+from scedae._defaults import resolve_precision
+from scedae._members import MemberSpec
+from scedae._progress import Progress
+from scedae._random import child_seed
+from scedae.autoencoder import TrainedRun, TrainingOptions, TrainingRun, train_runs
+from scedae.rows import Crew, ScaledRows, ScaledStream
+
+# Share of the progress bar that training takes; the verbs after it have the rest.
+TRAINING_SHARE = 0.9
+# The same where the rows do not lie in memory, and that of each of two passes.
+STREAMED_TRAINING_SHARE = 0.4
+PASS_SHARE = 0.25
+
+# What was trained, by MemberSpec.training.
+Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
+
+
+def train_members(
+    source: ScaledRows | ScaledStream,
+    specs: Sequence[MemberSpec],
+    options: TrainingOptions,
+    seed: int,
+    device: torch.device,
+    progress: Progress,
+    checkpoint: Checkpoint | None,
+) -> Trained:
+    """One training for all members that share it, kept at each member's epoch."""
+    runs = _plan_runs(specs, seed)
+    trained: dict[TrainingRun, TrainedRun] = {}
+    streamed = isinstance(source, ScaledStream)
+    watch = _Watch(progress, list(runs.values()), streamed=streamed)
+    if checkpoint is not None:
+        found = {run: checkpoint.finished(run) for run in runs.values()}
+        trained = {run: result for run, result in found.items() if result is not None}
+        watch.found(list(trained))
+    missing = [run for run in runs.values() if run not in trained]
+
+    def done(run: TrainingRun, result: TrainedRun) -> None:
+        trained[run] = result
+        watch.found([run])
+        if checkpoint is not None:
+            checkpoint.finish(run, result)
+
+    crew = source.rows.crew() if isinstance(source, ScaledStream) else None
+    if isinstance(source, ScaledStream) and crew is not None:
+        _train_by_crew(crew, source, missing, options, done)
+    elif missing:
+        results = train_runs(source, missing, options, device, watch.epoch, checkpoint)
+        trained |= zip(missing, results, strict=True)
+    return {name: _moved(trained[run], device) for name, run in runs.items()}
+
+
+def _plan_runs(
+    specs: Sequence[MemberSpec], seed: int
+) -> dict[tuple[tuple[int, ...], int], TrainingRun]:
+    """The trainings that some members need, by ``MemberSpec.training``."""
+    snapshots: dict[tuple[tuple[int, ...], int], set[int]] = {}
+    for spec in specs:
+        if spec.hidden_layers:
+            snapshots.setdefault(spec.training, set()).add(spec.epochs)
+    return {
+        (hidden, start): TrainingRun(
+            hidden, child_seed(seed, "member", *hidden, start), tuple(sorted(epochs))
+        )
+        for (hidden, start), epochs in snapshots.items()
+    }
+
+
+def _train_by_crew(
+    crew: Crew,
+    source: ScaledStream,
+    runs: Sequence[TrainingRun],
+    options: TrainingOptions,
+    done: Callable[[TrainingRun, TrainedRun], None],
+) -> None:
+    """A share of the runs for each worker; company does not change a run."""
+    n_shares = min(len(crew), len(runs))
+    shares = [runs[i::n_shares] for i in range(n_shares)]
+
+    def share_done(number: int, results: list[TrainedRun]) -> None:
+        for run, result in zip(shares[number], results, strict=True):
+            done(run, result)
+
+    crew.call(partial(_train_share, source, options), shares, share_done)
+
+
+def _train_share(
+    source: ScaledStream,
+    options: TrainingOptions,
+    runs: Sequence[TrainingRun],
+    should_stop: Callable[[], bool],
+) -> list[TrainedRun]:
+    """What a worker does, on the device it has."""
+    device = source.device
+    precision = resolve_precision(options.precision, device.type)
+
+    def on_epoch(numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
+        if should_stop():
+            raise InterruptedError("nobody waits for this training any more")
+
+    options = replace(options, precision=precision)
+    trained = train_runs(source, runs, options, device, on_epoch)
+    return [_moved(run, torch.device("cpu")) for run in trained]
+
+
+def _moved(trained: TrainedRun, device: torch.device) -> TrainedRun:
+    encoders = {epoch: e.to(device) for epoch, e in trained.encoders.items()}
+    return TrainedRun(encoders, trained.history)
+
+
+class _Watch:
+    """Turns epochs of trainings into progress of the whole fit."""
+
+    def __init__(
+        self, progress: Progress, runs: Sequence[TrainingRun], *, streamed: bool
+    ) -> None:
+        self._progress, self._n_runs = progress, len(runs)
+        share = STREAMED_TRAINING_SHARE if streamed else TRAINING_SHARE
+        self._share = share / max(sum(run.epochs for run in runs), 1)
+
+    def found(self, runs: Sequence[TrainingRun]) -> None:
+        """Trainings that somebody else has finished."""
+        done = self._share * sum(run.epochs for run in runs)
+        self._progress.advance(done, f"{len(runs)} of {self._n_runs} trainings")
+
+    def epoch(self, numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
+        first, last = min(numbers) + 1, max(numbers) + 1
+        which = str(first) if first == last else f"{first}-{last}"
+        loss = sum(losses) / len(losses)
+        detail = f"training {which} of {self._n_runs}, epoch {epoch}, loss {loss:.4f}"
+        self._progress.advance(self._share * len(numbers), detail)

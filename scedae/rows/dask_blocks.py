@@ -1,0 +1,65 @@
+"""What Dask's tasks do with a block, wherever it lies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import torch
+
+from scedae.rows.numbers import checked_tensor
+from scedae.rows.passes import Add, EachKernel, TotalKernel
+from scedae.rows.stream import block_height
+
+
+def _parts(
+    block: Any, first_row: int, names: Sequence[str] | None
+) -> Iterator[torch.Tensor]:
+    """A block as tensors of the height that kernels like; it may be far taller."""
+    block = np.asarray(block)
+    height = block_height(block.shape[1])
+    for start in range(0, len(block), height):
+        part = block[start : start + height]
+        yield checked_tensor(part, first_row + start, names)
+
+
+@torch.no_grad()
+def block_total(
+    block: Any,
+    first_row: int,
+    names: Sequence[str] | None,
+    kernel: TotalKernel[Any],
+    add: Add[Any],
+) -> Any:
+    return reduce(add, map(kernel, _parts(block, first_row, names)))
+
+
+@torch.no_grad()
+def block_lines(
+    block: Any, first_row: int, names: Sequence[str] | None, kernel: EachKernel
+) -> tuple[np.ndarray, ...]:
+    parts = [kernel(part) for part in _parts(block, first_row, names)]
+    return tuple(
+        np.concatenate([part.cpu().numpy() for part in result])
+        for result in zip(*parts, strict=True)
+    )
+
+
+def block_runs(
+    block: Any, first_row: int, names: Sequence[str] | None, runs: Sequence[slice]
+) -> torch.Tensor:
+    """The rows of a block that some runs name, by their numbers among all rows."""
+    block = np.asarray(block)
+    taken = [block[run.start - first_row : run.stop - first_row] for run in runs]
+    rows = zip(taken, runs, strict=True)
+    return torch.cat([checked_tensor(part, run.start, names) for part, run in rows])
+
+
+def sum_up(parts: Sequence[Any], add: Add[Any]) -> Any:
+    return reduce(add, parts)
+
+
+def height_of(block: Any) -> int:
+    return len(block)

@@ -1,0 +1,176 @@
+"""Rows of a Dask array or DataFrame: blocks are worked on where they lie.
+
+With a ``dask.distributed`` client the work
+goes to its workers, without one to threads of this process. Kernels travel to the
+blocks; sums come back as a tree of fixed shape, so that they do not depend on who was
+faster, nor on a worker that died on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import dask.config
+import numpy as np
+import torch
+from dask.base import compute, persist
+from dask.delayed import delayed
+
+from scedae.exceptions import BlockReadError, ScedaeError
+from scedae.rows.dask_blocks import (
+    block_lines,
+    block_runs,
+    block_total,
+    height_of,
+    sum_up,
+)
+from scedae.rows.dask_crew import QUIET, RETRIES, DaskCrew, current_client, options
+from scedae.rows.passes import Add, EachKernel, Tick, TotalKernel, ignore
+from scedae.rows.stream import Result, Stream
+
+# Sums that are added up by one task.
+_BRANCHES = 8
+
+
+def open_dask(X: Any, device: str) -> DaskRows:
+    """Rows of a Dask collection, or one clear error."""
+    names = None
+    if hasattr(X, "to_dask_array"):
+        names = [str(name) for name in X.columns]
+        text = [str(n) for n, t in X.dtypes.items() if t.kind not in "buif"]
+        if text:
+            raise ValueError(
+                f"X has columns that are not numeric: {', '.join(text)}. Drop them, "
+                "or encode them as numbers first."
+            )
+        X = X.to_dask_array()
+    if not isinstance(X, da.Array):
+        raise TypeError(f"X is a {type(X).__name__}; pass a Dask array or DataFrame.")
+    if X.ndim != 2 or X.dtype.kind not in "buif":
+        raise ValueError(
+            f"X has {X.ndim} dimensions of {X.dtype}; rows of numbers need two."
+        )
+    if np.isnan(X.shape[0]):
+        X = X.compute_chunk_sizes()
+    if 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: there is nothing in it.")
+    return DaskRows(X.rechunk({1: -1}), names, device)
+
+
+class DaskRows(Stream):
+    """A Dask array of shape (n, d), cut along its rows."""
+
+    def __init__(
+        self, array: da.Array, names: Sequence[str] | None, device: str
+    ) -> None:
+        super().__init__(array.shape, array.dtype, names, device)
+        self._array = array
+        ends = np.cumsum([0, *array.chunks[0]])
+        self._starts = [int(start) for start in ends[:-1]]
+
+    def crew(self) -> DaskCrew | None:
+        client = current_client()
+        return None if client is None else DaskCrew(client)
+
+    def total(
+        self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
+    ) -> Any:
+        kernel = delayed(kernel, traverse=False)
+        part_of = delayed(block_total)
+        parts = [
+            part_of(block, start, self.names, kernel, add)
+            for block, start in self._blocks()
+        ]
+        sum_of = delayed(sum_up)
+        while len(parts) > 1:
+            branches = range(0, len(parts), _BRANCHES)
+            parts = [sum_of(parts[i : i + _BRANCHES], add) for i in branches]
+        (result,) = self._compute(parts[0])
+        tick(1.0)
+        return result
+
+    def each(
+        self,
+        kernel: EachKernel,
+        results: Sequence[Result],
+        *,
+        out: Path | None = None,
+        tick: Tick = ignore,
+    ) -> tuple[da.Array, ...]:
+        if out is not None:
+            raise ValueError(
+                "the result for a Dask collection is lazy, so out cannot be written: "
+                "leave it out, and store the result with dask.array.to_zarr or "
+                "dask.array.to_npy_stack."
+            )
+        kernel = delayed(kernel, traverse=False)
+        lines_of = delayed(block_lines, nout=len(results))
+        parts = [
+            lines_of(block, start, self.names, kernel)
+            for block, start in self._blocks()
+        ]
+        return tuple(
+            da.concatenate(
+                [
+                    da.from_delayed(part[i], result.shape(height), dtype=result.dtype)
+                    for part, height in zip(parts, self._array.chunks[0], strict=True)
+                ]
+            )
+            for i, result in enumerate(results)
+        )
+
+    def read(self, runs: Sequence[slice]) -> torch.Tensor:
+        # By block and not by run: each block is read once, however many it has.
+        taken_of = delayed(block_runs)
+        parts = []
+        for (block, start), height in zip(
+            self._blocks(), self._array.chunks[0], strict=True
+        ):
+            stop = start + height
+            inside = [
+                slice(max(run.start, start), min(run.stop, stop))
+                for run in runs
+                if run.start < stop and run.stop > start
+            ]
+            if inside:
+                parts.append(taken_of(block, start, self.names, inside))
+        return torch.cat(self._compute(*parts))
+
+    def keep(self, arrays: tuple[da.Array, ...]) -> tuple[da.Array, ...]:
+        """Compute now, and leave the results where the blocks lie."""
+        with dask.config.set(QUIET):
+            return persist(*arrays, **options())
+
+    def n_distinct(self, labels: da.Array) -> int:
+        blocks = [delayed(np.unique)(b) for b in labels.to_delayed().ravel()]
+        return len(set().union(*self._compute(*blocks)))
+
+    def _blocks(self) -> Iterator[tuple[Any, int]]:
+        blocks = self._array.to_delayed()[:, 0]
+        return zip(blocks, self._starts, strict=True)
+
+    def _compute(self, *tasks: Any) -> tuple[Any, ...]:
+        with dask.config.set(QUIET):
+            try:
+                return compute(*tasks, **options())
+            except (ScedaeError, ValueError):
+                raise  # said with its place already
+            except Exception as error:
+                self._blame_a_block(error)
+                raise
+
+    def _blame_a_block(self, error: Exception) -> None:
+        """Name the block that cannot be read, if one is to blame: reads all again."""
+        for number, (block, start) in enumerate(self._blocks()):
+            try:
+                compute(delayed(height_of)(block), **options())
+            except Exception as cause:
+                stop = start + self._array.chunks[0][number] - 1
+                raise BlockReadError(
+                    f"rows {start} to {stop} of X (block {number} of the Dask "
+                    f"collection) cannot be read, after {RETRIES + 1} attempts: "
+                    f"{cause}"
+                ) from error
