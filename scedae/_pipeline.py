@@ -153,6 +153,10 @@ class LandmarkSums:
     def __add__(self, other: LandmarkSums) -> LandmarkSums:
         return LandmarkSums(self.columns + other.columns, self.gram + other.gram)
 
+    def __sizeof__(self) -> int:
+        # Dask asks for it before it moves something.
+        return self.columns.nbytes + self.gram.nbytes
+
     def fused(
         self, members: Sequence[FittedMember]
     ) -> tuple[spectral.Gram, torch.Tensor]:

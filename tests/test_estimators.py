@@ -333,7 +333,7 @@ def test_an_interrupted_fit_leaves_nothing_behind(blobs, monkeypatch):
     def interrupted(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("scedae._ensemble.train_runs", interrupted)
+    monkeypatch.setattr("scedae._member_training.train_runs", interrupted)
     model = ESTIMATORS["SCEDAE"]()
     with pytest.raises(KeyboardInterrupt):
         model.fit(X)

@@ -47,16 +47,16 @@ def test_few_epochs_give_few_snapshots():
 
 def count_trainings(monkeypatch):
     """How many trainings of how many epochs a fit really runs."""
-    import scedae._ensemble as ensemble
+    import scedae._member_training as training
 
     seen = []
-    original = ensemble.train_runs
+    original = training.train_runs
 
     def spy(source, runs, *rest):
         seen.extend(run.epochs for run in runs)
         return original(source, runs, *rest)
 
-    monkeypatch.setattr(ensemble, "train_runs", spy)
+    monkeypatch.setattr(training, "train_runs", spy)
     return seen
 
 

@@ -52,14 +52,22 @@ def block_runs(
 ) -> torch.Tensor:
     """The rows of a block that some runs name, by their numbers among all rows."""
     block = np.asarray(block)
-    taken = [block[run.start - first_row : run.stop - first_row] for run in runs]
-    rows = zip(taken, runs, strict=True)
-    return torch.cat([checked_tensor(part, run.start, names) for part, run in rows])
+    parts = []
+    for run in runs:
+        start, stop = max(run.start - first_row, 0), run.stop - first_row
+        if start < len(block) and stop > 0:
+            parts.append(checked_tensor(block[start:stop], first_row + start, names))
+    return torch.cat(parts)
+
+
+def block_height_of(block: Any, first_row: int, names: Sequence[str] | None) -> int:
+    return len(block)
+
+
+def apply(block: Any, first: np.ndarray, *, work: Any, **named: Any) -> Any:
+    """What the work makes of a block whose first row has this number."""
+    return work(block, int(first[0, 0]), **named)
 
 
 def sum_up(parts: Sequence[Any], add: Add[Any]) -> Any:
     return reduce(add, parts)
-
-
-def height_of(block: Any) -> int:
-    return len(block)

@@ -8,7 +8,8 @@ faster, nor on a worker that died on the way.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ from dask.delayed import delayed
 
 from scedae.exceptions import BlockReadError, ScedaeError
 from scedae.rows.dask_blocks import (
+    apply,
+    block_height_of,
     block_lines,
     block_runs,
     block_total,
-    height_of,
     sum_up,
 )
 from scedae.rows.dask_crew import QUIET, RETRIES, DaskCrew, current_client, options
@@ -78,17 +80,12 @@ class DaskRows(Stream):
     def total(
         self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
     ) -> Any:
-        kernel = delayed(kernel, traverse=False)
-        part_of = delayed(block_total)
-        parts = [
-            part_of(block, start, self.names, kernel, add)
-            for block, start in self._blocks()
-        ]
+        parts = self._mapped(block_total, kernel=_task(kernel), add=add)
         sum_of = delayed(sum_up)
         while len(parts) > 1:
             branches = range(0, len(parts), _BRANCHES)
             parts = [sum_of(parts[i : i + _BRANCHES], add) for i in branches]
-        (result,) = self._compute(parts[0])
+        (result,) = self._compute(parts)
         tick(1.0)
         return result
 
@@ -106,17 +103,13 @@ class DaskRows(Stream):
                 "leave it out, and store the result with dask.array.to_zarr or "
                 "dask.array.to_npy_stack."
             )
-        kernel = delayed(kernel, traverse=False)
-        lines_of = delayed(block_lines, nout=len(results))
-        parts = [
-            lines_of(block, start, self.names, kernel)
-            for block, start in self._blocks()
-        ]
+        parts = self._mapped(block_lines, kernel=_task(kernel))
+        heights = self._array.chunks[0]
         return tuple(
             da.concatenate(
                 [
                     da.from_delayed(part[i], result.shape(height), dtype=result.dtype)
-                    for part, height in zip(parts, self._array.chunks[0], strict=True)
+                    for part, height in zip(parts, heights, strict=True)
                 ]
             )
             for i, result in enumerate(results)
@@ -124,20 +117,21 @@ class DaskRows(Stream):
 
     def read(self, runs: Sequence[slice]) -> torch.Tensor:
         # By block and not by run: each block is read once, however many it has.
-        taken_of = delayed(block_runs)
-        parts = []
-        for (block, start), height in zip(
-            self._blocks(), self._array.chunks[0], strict=True
-        ):
-            stop = start + height
-            inside = [
-                slice(max(run.start, start), min(run.stop, stop))
-                for run in runs
-                if run.start < stop and run.stop > start
-            ]
-            if inside:
-                parts.append(taken_of(block, start, self.names, inside))
-        return torch.cat(self._compute(*parts))
+        starts = np.array([run.start for run in runs])
+        stops = np.array([run.stop for run in runs])
+        parts = [
+            part
+            for part, first, height in zip(
+                # One object to Dask, and with one name: trainings that draw the same
+                # rows at the same time share the tasks.
+                self._mapped(partial(block_runs, runs=tuple(runs))),
+                self._starts,
+                self._array.chunks[0],
+                strict=True,
+            )
+            if ((starts < first + height) & (stops > first)).any()
+        ]
+        return torch.cat(self._compute(parts))
 
     def keep(self, arrays: tuple[da.Array, ...]) -> tuple[da.Array, ...]:
         """Compute now, and leave the results where the blocks lie."""
@@ -146,16 +140,33 @@ class DaskRows(Stream):
 
     def n_distinct(self, labels: da.Array) -> int:
         blocks = [delayed(np.unique)(b) for b in labels.to_delayed().ravel()]
-        return len(set().union(*self._compute(*blocks)))
+        return len(set().union(*self._compute(blocks)))
 
-    def _blocks(self) -> Iterator[tuple[Any, int]]:
-        blocks = self._array.to_delayed()[:, 0]
-        return zip(blocks, self._starts, strict=True)
+    def _mapped(self, work: Callable[..., Any], **named: Any) -> list[Any]:
+        """What some work makes of each block, in one task with reading the block.
 
-    def _compute(self, *tasks: Any) -> tuple[Any, ...]:
+        By ``map_blocks``, although these are no arrays, since Dask joins such tasks
+        with what they read. A block that is a result of its own may be sent to
+        another worker.
+        """
+        firsts = da.from_array(np.array(self._starts)[:, None], chunks=1)
+        mapped = da.map_blocks(
+            apply,
+            self._array,
+            firsts,
+            work=work,
+            names=self.names,
+            **named,
+            dtype=object,
+            chunks=((1,) * len(self._starts), (1,)),
+            meta=np.empty((0, 0), object),
+        )
+        return list(mapped.to_delayed()[:, 0])
+
+    def _compute(self, parts: Sequence[Any]) -> tuple[Any, ...]:
         with dask.config.set(QUIET):
             try:
-                return compute(*tasks, **options())
+                return compute(*parts, **options())
             except (ScedaeError, ValueError):
                 raise  # said with its place already
             except Exception as error:
@@ -164,13 +175,19 @@ class DaskRows(Stream):
 
     def _blame_a_block(self, error: Exception) -> None:
         """Name the block that cannot be read, if one is to blame: reads all again."""
-        for number, (block, start) in enumerate(self._blocks()):
+        for number, height in enumerate(self._mapped(block_height_of)):
             try:
-                compute(delayed(height_of)(block), **options())
+                compute(height, **options())
             except Exception as cause:
+                start = self._starts[number]
                 stop = start + self._array.chunks[0][number] - 1
                 raise BlockReadError(
                     f"rows {start} to {stop} of X (block {number} of the Dask "
                     f"collection) cannot be read, after {RETRIES + 1} attempts: "
                     f"{cause}"
                 ) from error
+
+
+def _task(kernel: Any) -> Any:
+    """A kernel as a task that others depend on: each worker gets it once."""
+    return delayed(kernel, traverse=False)

@@ -26,6 +26,9 @@ class Gram(Protocol):
 
     size: int
 
+    @property
+    def nbytes(self) -> int: ...
+
     def __add__(self, other: Any) -> Gram:
         """The sum over the rows of both; the other may be of the other kind."""
 
@@ -67,6 +70,11 @@ class SparseGram:
             matrix += (rows.T @ rows).tocsr()
         return cls(matrix)
 
+    @property
+    def nbytes(self) -> int:
+        parts = (self._matrix.data, self._matrix.indices, self._matrix.indptr)
+        return sum(part.nbytes for part in parts)
+
     def __add__(self, other: Gram) -> Gram:
         if isinstance(other, SparseGram):
             return SparseGram(self._matrix + other._matrix)
@@ -104,6 +112,10 @@ class DenseGram:
             # index_put_ sorts: the sums do not depend on which thread comes first.
             flat.index_put_((places.flatten(),), products.flatten(), accumulate=True)
         return cls(flat.view(size, size))
+
+    @property
+    def nbytes(self) -> int:
+        return self._matrix.nbytes
 
     def __getstate__(self) -> dict[str, Any]:
         # Who receives it may have no GPU.
