@@ -95,7 +95,7 @@ def test_finished_trainings_are_found(blobs, tmp_path, trained):
 
 
 @pytest.mark.parametrize(
-    "change", ["rows", "seed", "options", "structure", "scale", "epochs"]
+    "change", ["rows", "order", "seed", "options", "structure", "scale", "epochs"]
 )
 def test_nothing_is_taken_from_another_fit(blobs, tmp_path, trained, change):
     X = blobs[0].copy()
@@ -110,6 +110,8 @@ def test_nothing_is_taken_from_another_fit(blobs, tmp_path, trained, change):
     }.get(change, {})
     if change == "rows":
         X[17, 2] += 1e-3
+    if change == "order":
+        X = X[::-1].copy()
     found = model(tmp_path, **settings).fit(X)
     assert trained
     expected = model(None, **settings).fit(X)
