@@ -292,11 +292,7 @@ def cluster_members(
     progress.stage("assign")
     centers = spectral.kmeans(points, n_clusters, generator(seed, "assign")).centers
     nearest = spectral.nearest(points, centers)[:, 0]
-    parts = spectral.unfuse(fused, [m.column_scale for m in members])
-    voters = tuple(
-        replace(member, votes=spectral.landmark_votes(part, nearest, n_clusters))
-        for member, part in zip(members, parts, strict=True)
-    )
+    voters = _with_votes(members, fused, nearest, n_clusters)
     pipeline = FittedPipeline(scaler, voters, n_neighbors, embedding, basis, centers)
     assignment = pipeline.assign_embedded(fused, points)
     if stream is None:
@@ -344,6 +340,20 @@ def _rescaled(
         replace(m, column_scale=spectral.inverse_root(share).to(m.column_scale.device))
         for m, share in zip(members, shares, strict=True)
     ]
+
+
+def _with_votes(
+    members: Sequence[FittedMember],
+    fused: spectral.FusedAffinity,
+    labels: torch.Tensor,
+    n_clusters: int,
+) -> tuple[FittedMember, ...]:
+    """Members that know which clusters lie near each of their landmarks."""
+    parts = spectral.unfuse(fused, [m.column_scale for m in members])
+    return tuple(
+        replace(member, votes=spectral.landmark_votes(part, labels, n_clusters))
+        for member, part in zip(members, parts, strict=True)
+    )
 
 
 def _mean_of_members(votes: torch.Tensor) -> torch.Tensor:
