@@ -20,25 +20,33 @@ if TYPE_CHECKING:
 
 
 def draw_shapes(folder: Path, variant: str, spec: Specification) -> Figure | None:
-    """Shapes as they are, then the first two components of B for each lifting."""
-    shapes, liftings = spec.shapes.shapes, spec.shapes.liftings
+    """Shapes as they are, then the first two components of B for each lifting.
+
+    Of shapes that were run; None, if none was.
+    """
+    liftings = spec.shapes.liftings
+
+    def file_of(shape: str, lifting: str) -> Path:
+        return points_file(folder, Run("fcps", shape, lifting, 0, variant=variant))
+
+    shapes = [
+        shape
+        for shape in spec.shapes.shapes
+        if any(file_of(shape, lifting).exists() for lifting in liftings)
+    ]
+    if not shapes:
+        return None
     size = (1 + len(liftings), len(shapes))
     figure, axes = grid(*size, 2.3, 2.2)
-    found = False
     for column, shape in enumerate(shapes):
         for row, lifting in enumerate(liftings, 1):
-            path = points_file(folder, Run("fcps", shape, lifting, 0, variant=variant))
+            path = file_of(shape, lifting)
             ax = axes[row, column]
             bare(ax)
-            if not path.exists():
-                continue
-            found = True
-            kept = read_points(path)
-            scatter(ax, kept["embedding"], kept["labels"], size=5)
-            _draw_flat(figure, axes, column, kept, size)
-    if not found:
-        return None
-    for column, shape in enumerate(shapes):
+            if path.exists():
+                kept = read_points(path)
+                scatter(ax, kept["embedding"], kept["labels"], size=5)
+                _draw_flat(figure, axes, column, kept, size)
         axes[0, column].set_title(shape.capitalize())
     for row, text in enumerate(["shape", *(METHOD_TITLES[name] for name in liftings)]):
         _row_label(axes[row, 0], text)
