@@ -58,10 +58,12 @@ def _distances_between_rows(
 ) -> Callable[[torch.Tensor], torch.Tensor]:
     """Squared distances (t, n) of t rows, by number, to all rows.
 
-    By the expanded square, about the centre: a product is several times faster than
-    differences. What is left of equal rows by rounding counts as zero.
+    By the expanded square: a product is several times faster than differences. It is
+    taken about a row, since far from the origin distances would drown in rounding (and
+    a mean would be summed by the number of threads). What is left of equal rows by
+    rounding counts as zero.
     """
-    points = points - points.mean(0)
+    points = points - points[0]
     squares = points.square().sum(1)
     rounding = 16 * torch.finfo(points.dtype).eps * float(squares.max())
 

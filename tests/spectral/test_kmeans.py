@@ -7,7 +7,13 @@ from sklearn.cluster import KMeans
 
 from scedae.metrics import clustering_accuracy
 from scedae.spectral.distances import nearest
-from scedae.spectral.kmeans import _sums_by_label, _sums_by_product, kmeans, lloyd
+from scedae.spectral.kmeans import (
+    _distances_between_rows,
+    _sums_by_label,
+    _sums_by_product,
+    kmeans,
+    lloyd,
+)
 
 
 def seeded(seed=0):
@@ -55,6 +61,17 @@ def test_threads_do_not_change_the_centres(rng, n_threads):
     finally:
         torch.set_num_threads(before)
     assert torch.equal(found, expected)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+def test_distances_between_rows_by_differences(rng, offset):
+    points = torch.tensor(rng.standard_normal((50, 3)) + offset)
+    points[7] = points[3]
+    rows = torch.tensor([3, 11])
+    found = _distances_between_rows(points)(rows)
+    expected = (points[rows, None] - points).square().sum(2)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9)
+    assert found[0, 3] == found[0, 7] == found[1, 11] == 0
 
 
 def test_equal_points_are_no_problem():
