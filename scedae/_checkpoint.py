@@ -85,14 +85,15 @@ class Checkpoint:
         self,
         folder: Path,
         rows: str,
-        n_columns: int,
         scaler: Scaler,
         options: TrainingOptions,
         device: torch.device | str,
     ) -> None:
         self._folder = folder
-        self._n_columns = n_columns
-        scales = scaler.offset.tolist(), scaler.factor.tolist()
+        self._n_columns = scaler.n_columns
+        scales = [scaler.offset.tolist(), scaler.factor.tolist()]
+        if scaler.directions is not None:
+            scales += [scaler.directions.matrix.tolist()]
         kind = torch.device(device).type if device != "auto" else device
         self._name = digest(rows, scaler.kind, scales, asdict(options), kind)
         self._written = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 # Multiples of 8 up to one of 16, as the vectors of a CPU like them.
 SMALL_LAYERS = (48, 72, 96)
@@ -14,25 +15,50 @@ SMALL_DATA_ROWS = 5000
 # Below this many columns there is less to say than the large ones could.
 FEW_COLUMNS = 64
 
-# Gradient steps that bring the codes where more of them change little.
 _SMALL_WIDTH = 100
-_SMALL_STEPS = 3000
-_LARGE_STEPS = 1500
-_MIN_EPOCHS = 30
+
+# Principal directions that say what many columns say: with 50 MNIST loses 0.3 points.
+MOST_DIRECTIONS = 100
 
 # Small data get smaller batches, so that one epoch is never less than this.
 _MIN_STEPS_PER_EPOCH = 8
 
+_FEWEST_LANDMARKS = 100
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work every "auto" asks for; docs/recipe.md plots what it buys."""
+
+    n_members: int  # autoencoders of an ensemble on structures
+    n_row_members: int  # members on the rows themselves
+    layers: tuple[int, ...]  # of networks for many rows and columns
+    small_steps: int  # gradient steps of narrow networks
+    large_steps: int  # and of all others
+    min_epochs: int  # but at least so many passes over the rows
+    rows_per_landmark: int
+    most_landmarks: int
+
+
+EFFORTS = {
+    "fast": Effort(3, 3, MEDIUM_LAYERS, 500, 500, 5, 2, 2000),
+    "default": Effort(6, 3, LARGE_LAYERS, 1500, 1500, 30, 2, 4000),
+    "best": Effort(12, 6, LARGE_LAYERS, 3000, 3000, 100, 2, 8000),
+}
+# What the baselines take: rows that are not centred need more steps, and LSC is
+# published with up to 1,000 landmarks.
+BASELINE = Effort(6, 0, LARGE_LAYERS, 3000, 1500, 30, 4, 1000)
+
 
 def resolve_hidden_layers(
-    hidden_layers: str | Sequence[int], n_rows: int, n_columns: int
+    hidden_layers: str | Sequence[int], n_rows: int, n_columns: int, effort: Effort
 ) -> tuple[int, ...]:
-    """``"auto"``: small below 5,000 rows, medium below 64 columns, else large."""
+    """``"auto"``: small below 5,000 rows, medium below 64 columns, else by effort."""
     if not isinstance(hidden_layers, str):
         return tuple(hidden_layers)
     if n_rows < SMALL_DATA_ROWS:
         return SMALL_LAYERS
-    return MEDIUM_LAYERS if n_columns < FEW_COLUMNS else LARGE_LAYERS
+    return MEDIUM_LAYERS if n_columns < FEW_COLUMNS else effort.layers
 
 
 def resolve_batch_size(batch_size: int, n_rows: int) -> int:
@@ -41,25 +67,27 @@ def resolve_batch_size(batch_size: int, n_rows: int) -> int:
 
 
 def resolve_epochs(
-    epochs: str | int, hidden_layers: Sequence[int], n_rows: int, batch_size: int
+    epochs: str | int,
+    hidden_layers: Sequence[int],
+    n_rows: int,
+    batch_size: int,
+    effort: Effort,
 ) -> int:
-    """``"auto"``: 3,000 gradient steps for small networks, 1,500 for large ones.
-
-    But at least 30 passes over the rows.
-    """
+    """``"auto"``: as many as the gradient steps of the effort need."""
     if not isinstance(epochs, str):
         return int(epochs)
     small = max(hidden_layers) <= _SMALL_WIDTH
-    n_steps = _SMALL_STEPS if small else _LARGE_STEPS
+    n_steps = effort.small_steps if small else effort.large_steps
     per_epoch = max(n_rows // batch_size, 1)
-    return max(-(-n_steps // per_epoch), _MIN_EPOCHS)
+    return max(-(-n_steps // per_epoch), effort.min_epochs)
 
 
-def resolve_landmarks(n_landmarks: str | int, n_rows: int) -> int:
-    """``"auto"``: a quarter of the rows, between 100 and 1,000."""
+def resolve_landmarks(n_landmarks: str | int, n_rows: int, effort: Effort) -> int:
+    """``"auto"``: a share of the rows, from 100 to what the effort allows."""
     if not isinstance(n_landmarks, str):
         return int(n_landmarks)
-    return min(max(n_rows // 4, 100), 1000, n_rows)
+    share = max(n_rows // effort.rows_per_landmark, _FEWEST_LANDMARKS)
+    return min(share, effort.most_landmarks, n_rows)
 
 
 def resolve_precision(precision: str, device_type: str) -> str:

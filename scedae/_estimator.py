@@ -18,13 +18,14 @@ from scedae._checkpoint import (
     open_folder,
     remembered_seed,
 )
-from scedae._defaults import resolve_landmarks
-from scedae._members import ENSEMBLES, MemberSpec, plan_members
+from scedae._defaults import EFFORTS, MOST_DIRECTIONS, Effort, resolve_landmarks
+from scedae._members import ENSEMBLES, MemberSpec, plan_members, row_members
 from scedae._progress import Progress
 from scedae._random import RandomState
 from scedae._spectral_estimator import SpectralClusterer
 from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
 from scedae._validation import check_landmarks
+from scedae.rows import DIRECTION_ROWS, Scaler, draw, find_directions
 from scedae.spectral import EMBEDDINGS
 
 
@@ -48,19 +49,29 @@ or list of MemberSpec, default="structure"
         What differs between the members: the order of the hidden widths, the random
         start, the number of epochs (snapshots of one training), or the number of
         landmarks on one encoding. A list says all of that itself: ``n_members``,
-        ``hidden_layers``, ``epochs`` and ``n_landmarks`` are not read then.
+        ``n_row_members``, ``hidden_layers``, ``epochs`` and ``n_landmarks`` are not
+        read then.
+    effort : {"fast", "default", "best"}, default="default"
+        How much work every ``"auto"`` and None below asks for. ``"fast"`` is for a
+        first look or many rows on a CPU, ``"best"`` for a GPU or patience;
+        ``docs/recipe.md`` shows what each costs and brings.
     n_members : int, default=None
-        Members of the ensemble; None takes every order of the widths (6 of three)
-        for ``"structure"``, and 5 otherwise.
+        Autoencoders of the ensemble. None takes every order of the widths (6 of
+        three) for ``"structure"`` (3 orders if ``effort="fast"``, each order twice if
+        ``"best"``), and 5 otherwise.
+    n_row_members : int, default=None
+        Members beside the autoencoders that work on the rows themselves, each with
+        landmarks of its own: they steady the answer where networks learn little. None
+        takes 3 (6 if ``effort="best"``).
     hidden_layers : "auto" or sequence of int, default="auto"
         Widths of the encoder's hidden layers, mirrored by the decoder. ``"auto"``
         takes (48, 72, 96) below 5,000 rows; from there on (256, 384, 512) below 64
-        columns and (500, 750, 1000) else.
+        columns or if ``effort="fast"``, and (500, 750, 1000) else.
     encoding_dim : int, default=10
         Width of the code.
     epochs : "auto" or int, default="auto"
-        Passes over the rows. ``"auto"`` takes as many as 3,000 gradient steps need
-        for small networks (widths up to 100) and 1,500 for larger ones, at least 30.
+        Passes over the rows. ``"auto"`` takes as many as 1,500 gradient steps need,
+        at least 30 (500 and 5 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
         Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
         have over 512 columns): the steps do not grow with the rows.
     batch_size : int, default=256
@@ -80,9 +91,14 @@ or list of MemberSpec, default="structure"
 default="auto"
         How columns are brought into a range the networks can learn; see
         :mod:`scedae.rows.scaling` for the rule behind ``"auto"``.
+    n_directions : "auto", int or None, default="auto"
+        Scaled rows are centred, turned to their principal directions and brought to
+        one common scale, which networks learn in a tenth of the steps; of more
+        directions than this, those of least variance are left out. ``"auto"`` keeps
+        100. None leaves the rows as ``scale`` makes them.
     n_landmarks : "auto" or int, default="auto"
-        Landmarks of each member. ``"auto"`` takes a quarter of the rows, between 100
-        and 1,000.
+        Landmarks of each member. ``"auto"`` takes half of the rows, between 100 and
+        4,000 (2,000 if ``effort="fast"``, 8,000 if ``"best"``).
     n_neighbors : int, default=3
         Nearest landmarks each row is tied to.
     embedding : {"diffusion", "lsc"}, default="diffusion"
@@ -156,7 +172,14 @@ default="auto"
         **AUTOENCODER_CONSTRAINTS,
         **SPECTRAL_CONSTRAINTS,
         "ensemble": [StrOptions(set(ENSEMBLES)), list, tuple],
+        "effort": [StrOptions(set(EFFORTS))],
         "n_members": [Interval(Integral, 1, None, closed="left"), None],
+        "n_row_members": [Interval(Integral, 0, None, closed="left"), None],
+        "n_directions": [
+            StrOptions({"auto"}),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
         "checkpoint_dir": [str, os.PathLike, None],
         "embedding": [StrOptions(set(EMBEDDINGS))],
     }
@@ -166,7 +189,9 @@ default="auto"
         n_clusters: int = 8,
         *,
         ensemble: str | Sequence[MemberSpec] = "structure",
+        effort: str = "default",
         n_members: int | None = None,
+        n_row_members: int | None = None,
         hidden_layers: str | Sequence[int] = "auto",
         encoding_dim: int = 10,
         epochs: str | int = "auto",
@@ -175,6 +200,7 @@ default="auto"
         schedule: str = "one-cycle",
         precision: str = "auto",
         scale: str = "auto",
+        n_directions: str | int | None = "auto",
         n_landmarks: str | int = "auto",
         n_neighbors: int = 3,
         embedding: str = "diffusion",
@@ -185,7 +211,9 @@ default="auto"
     ) -> None:
         self.n_clusters = n_clusters
         self.ensemble = ensemble
+        self.effort = effort
         self.n_members = n_members
+        self.n_row_members = n_row_members
         self.hidden_layers = hidden_layers
         self.encoding_dim = encoding_dim
         self.epochs = epochs
@@ -194,6 +222,7 @@ default="auto"
         self.schedule = schedule
         self.precision = precision
         self.scale = scale
+        self.n_directions = n_directions
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors
         self.embedding = embedding
@@ -211,7 +240,7 @@ default="auto"
     ) -> Self:
         """The settings of the publication, as far as it tells them.
 
-        L2-normalised rows, orders of (500, 750, 1000), 250 epochs of Adam at a
+        L2-normalised rows, no members but the autoencoders, orders of (500, 750, 1000), 250 epochs of Adam at a
         constant 0.001, the LSC embedding. For its synthetic shapes the paper takes
         ``hidden_layers=(50, 75, 100), epochs=200``. What it leaves open is listed in
         ``docs/design.md``: code width 10, batches of 256, 500 landmarks, 5 nearest.
@@ -233,6 +262,8 @@ default="auto"
             "learning_rate": 1e-3,
             "schedule": "constant",
             "scale": "l2",
+            "n_directions": None,
+            "n_row_members": 0,
             "n_landmarks": 500,
             "n_neighbors": 5,
             "embedding": "lsc",
@@ -250,7 +281,6 @@ default="auto"
             checkpoint = Checkpoint(
                 open_folder(self.checkpoint_dir),
                 digest_of_rows(context.rows, context.statistics),
-                context.rows.n_columns,
                 scaler,
                 training,
                 context.work_device,
@@ -284,10 +314,41 @@ default="auto"
                     f"least one scedae.MemberSpec; got {self.ensemble!r}."
                 )
             return list(self.ensemble)
-        return plan_members(
-            self.ensemble,
-            self.n_members,
-            self._resolved_layers(context),
-            self._resolved_epochs(context),
-            resolve_landmarks(self.n_landmarks, context.rows.n_rows),
+        n_landmarks = resolve_landmarks(
+            self.n_landmarks, context.rows.n_rows, self._effort
         )
+        n_members = self.n_members
+        if n_members is None and self.ensemble == "structure" and self._is_auto_layers:
+            n_members = self._effort.n_members
+        n_row_members = self.n_row_members
+        if n_row_members is None:
+            n_row_members = self._effort.n_row_members
+        return [
+            *plan_members(
+                self.ensemble,
+                n_members,
+                self._resolved_layers(context),
+                self._resolved_epochs(context),
+                n_landmarks,
+            ),
+            *row_members(n_row_members, n_landmarks),
+        ]
+
+    @property
+    def _effort(self) -> Effort:
+        return EFFORTS[self.effort]
+
+    @property
+    def _is_auto_layers(self) -> bool:
+        return isinstance(self.hidden_layers, str)
+
+    def _scaler(self, context: FitContext) -> Scaler:
+        """Scaled columns, turned to the directions of some of the rows."""
+        scaler = super()._scaler(context)
+        if self.n_directions is None:
+            return scaler
+        at_most = self.n_directions
+        if isinstance(at_most, str):
+            at_most = MOST_DIRECTIONS
+        sample = draw(context.rows, scaler, DIRECTION_ROWS, context.seed)
+        return replace(scaler, directions=find_directions(sample, at_most, context.seed))

@@ -8,7 +8,7 @@ import torch
 from sklearn.utils._param_validation import StrOptions
 
 from scedae._base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS, FitContext
-from scedae._defaults import resolve_landmarks
+from scedae._defaults import BASELINE, resolve_landmarks
 from scedae._members import MemberSpec
 from scedae._random import RandomState
 from scedae._spectral_estimator import SpectralClusterer
@@ -95,7 +95,7 @@ member_agreement_, pipeline_, seed_
 
     def _fit(self, context: FitContext) -> None:
         n_rows = context.rows.n_rows
-        n_landmarks = resolve_landmarks(self.n_landmarks, n_rows)
+        n_landmarks = resolve_landmarks(self.n_landmarks, n_rows, BASELINE)
         check_landmarks(n_landmarks, n_rows, self.n_clusters)
         self._fit_members(
             context,

@@ -79,6 +79,11 @@ def _orders(hidden: tuple[int, ...], at_most: int | None) -> list[tuple[int, ...
     return list(orders)
 
 
+def row_members(count: int, n_landmarks: int) -> list[MemberSpec]:
+    """Members on the rows themselves, each with landmarks of its own."""
+    return [MemberSpec((), 0, n_landmarks, i) for i in range(count)]
+
+
 def plan_members(
     ensemble: str,
     n_members: int | None,

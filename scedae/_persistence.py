@@ -14,15 +14,24 @@ from scedae._members import MemberSpec
 from scedae._packing import pack_encoder, unpack_encoder
 from scedae._pipeline import FittedMember, FittedPipeline
 from scedae.exceptions import ModelFileError
-from scedae.rows import SCALES, Scaler
+from scedae.rows import SCALES, Directions, Scaler
 from scedae.spectral import EMBEDDINGS, Basis
 
 Packed = tuple[dict[str, Any], dict[str, torch.Tensor]]
 
 
 def pack_scaler(scaler: Scaler) -> Packed:
-    info = {"kind": scaler.kind, "bounded": scaler.bounded}
-    return info, {"scaler.offset": scaler.offset, "scaler.factor": scaler.factor}
+    directions = scaler.directions
+    info = {
+        "kind": scaler.kind,
+        "bounded": scaler.bounded,
+        "turned": directions is not None,
+    }
+    tensors = {"scaler.offset": scaler.offset, "scaler.factor": scaler.factor}
+    if directions is not None:
+        tensors["scaler.center"] = directions.center
+        tensors["scaler.directions"] = directions.matrix
+    return info, tensors
 
 
 def unpack_scaler(info: dict[str, Any], archive: Archive, n_columns: int) -> Scaler:
@@ -30,7 +39,12 @@ def unpack_scaler(info: dict[str, Any], archive: Archive, n_columns: int) -> Sca
         raise ModelFileError(f"the model file names an unknown scale {info['kind']!r}.")
     offset = archive.tensor("scaler.offset", n_columns)
     factor = archive.tensor("scaler.factor", n_columns)
-    return Scaler(info["kind"], bool(info["bounded"]), offset, factor)
+    directions = None
+    if info.get("turned"):
+        center = archive.tensor("scaler.center", n_columns)
+        matrix = archive.tensor("scaler.directions", n_columns, None)
+        directions = Directions(center, matrix)
+    return Scaler(info["kind"], bool(info["bounded"]), offset, factor, directions)
 
 
 def pack_pipeline(pipeline: FittedPipeline) -> Packed:
@@ -69,8 +83,9 @@ def unpack_pipeline(
     info: dict[str, Any], archive: Archive, n_columns: int
 ) -> FittedPipeline:
     centers = archive.tensor("centers", None, None)
+    scaler = unpack_scaler(info["scaler"], archive, n_columns)
     members = tuple(
-        _unpack_member(member, archive, f"member.{i}", n_columns, len(centers))
+        _unpack_member(member, archive, f"member.{i}", scaler.n_columns, len(centers))
         for i, member in enumerate(info["members"])
     )
     if int(info["n_neighbors"]) < 1 or not members:
@@ -83,7 +98,7 @@ def unpack_pipeline(
     vectors = archive.tensor("basis.vectors", n_landmarks, None)
     values = archive.tensor("basis.singular_values", vectors.shape[1])
     return FittedPipeline(
-        scaler=unpack_scaler(info["scaler"], archive, n_columns),
+        scaler=scaler,
         members=members,
         n_neighbors=int(info["n_neighbors"]),
         embedding=info["embedding"],

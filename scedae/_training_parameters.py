@@ -9,6 +9,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from scedae._base import COMMON_CONSTRAINTS, BaseClusterer, FitContext
 from scedae._defaults import (
+    BASELINE,
+    Effort,
     resolve_batch_size,
     resolve_epochs,
     resolve_hidden_layers,
@@ -42,9 +44,15 @@ class AutoencoderParameters(BaseClusterer):
     precision: str
     scale: str
 
+    @property
+    def _effort(self) -> Effort:
+        """What every "auto" goes by."""
+        return BASELINE
+
     def _resolved_layers(self, context: FitContext) -> tuple[int, ...]:
+        rows = context.rows
         layers = resolve_hidden_layers(
-            self.hidden_layers, context.rows.n_rows, context.rows.n_columns
+            self.hidden_layers, rows.n_rows, rows.n_columns, self._effort
         )
         widths_are_legal = all(isinstance(w, Integral) and w >= 1 for w in layers)
         if not layers or not widths_are_legal:
@@ -66,6 +74,7 @@ class AutoencoderParameters(BaseClusterer):
             self._resolved_layers(context),
             context.rows.rows_per_epoch,
             self._resolved_batch(context),
+            self._effort,
         )
 
     def _scaler(self, context: FitContext) -> Scaler:
@@ -82,6 +91,6 @@ class AutoencoderParameters(BaseClusterer):
             batch_size=self._resolved_batch(context),
             learning_rate=self.learning_rate,
             schedule=self.schedule,
-            bounded=scaler.bounded,
+            bounded=scaler.ends_bounded,
             precision=self._resolved_precision(context),
         )

@@ -16,6 +16,8 @@ from itertools import pairwise
 
 import torch
 
+from scedae._products import product
+
 Layer = tuple[torch.Tensor, torch.Tensor]
 
 
@@ -29,26 +31,6 @@ def layer_widths(
 def is_linear(layer: int, n_layers: int) -> bool:
     """The encoding layer and the output have no ReLU."""
     return layer in (n_layers // 2 - 1, n_layers - 1)
-
-
-# Terms a product on the CPU may sum in one go. Longer sums are split among threads by
-# the library's own rules, and the result then depends on how many threads there are
-# and on how many members are in the stack. Up to here it does not.
-_MAX_TERMS = 512
-
-
-def product(
-    left: torch.Tensor, right: torch.Tensor, out: torch.Tensor | None = None
-) -> torch.Tensor:
-    """Batched matrix product (m, n, t) x (m, t, k), the same for any thread count."""
-    n_terms = left.shape[2]
-    if n_terms <= _MAX_TERMS or left.device.type != "cpu":
-        return torch.bmm(left, right, out=out)
-    out = torch.bmm(left[:, :, :_MAX_TERMS], right[:, :_MAX_TERMS], out=out)
-    for start in range(_MAX_TERMS, n_terms, _MAX_TERMS):
-        part = slice(start, start + _MAX_TERMS)
-        out.baddbmm_(left[:, :, part], right[:, part])
-    return out
 
 
 @contextmanager

@@ -81,7 +81,9 @@ member_agreement_, pipeline_, seed_
 
     def _fit(self, context: FitContext) -> None:
         scaler = self._scaler(context)
-        n_landmarks = resolve_landmarks(self.n_landmarks, context.rows.n_rows)
+        n_landmarks = resolve_landmarks(
+            self.n_landmarks, context.rows.n_rows, self._effort
+        )
         check_landmarks(n_landmarks, context.rows.n_rows, self.n_clusters)
         member = MemberSpec(
             self._resolved_layers(context), self._resolved_epochs(context), n_landmarks

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from scedae._random import generator
 from scedae.rows.crew import Crew
+from scedae.rows.directions import DIRECTION_ROWS, Directions, find_directions
 from scedae.rows.memory import MemoryRows, TensorRows
 from scedae.rows.numbers import plain_dtype, refuse_not_finite
 from scedae.rows.opening import is_elsewhere, open_rows, whole
@@ -26,9 +28,22 @@ def scaled(
     return ScaledRows(rows, scaler, device)
 
 
+def draw(rows: Rows, scaler: Scaler, at_most: int, seed: int) -> torch.Tensor:
+    """Some scaled rows, from everywhere; all of them, if there are no more."""
+    source = (
+        ScaledStream(rows, scaler, seed).sample(torch.device("cpu"))
+        if isinstance(rows, Stream)
+        else ScaledRows(rows, scaler)
+    )
+    order = torch.randperm(source.n_rows, generator=generator(seed, "draw"))
+    return source.take(order[:at_most].sort().values.to(source.device))
+
+
 __all__ = [
+    "DIRECTION_ROWS",
     "SCALES",
     "Crew",
+    "Directions",
     "MemoryRows",
     "OnScaled",
     "Result",
@@ -40,6 +55,8 @@ __all__ = [
     "Statistics",
     "Stream",
     "TensorRows",
+    "draw",
+    "find_directions",
     "fit_scaler",
     "gather_statistics",
     "is_elsewhere",

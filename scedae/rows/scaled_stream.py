@@ -42,7 +42,7 @@ class ScaledStream:
         self.rows = rows
         self._scaling = Scaling(scaler, rows.dtype, rows.device)
         self._seed = seed
-        self.n_rows, self.n_columns = rows.rows_per_epoch, rows.n_columns
+        self.n_rows, self.n_columns = rows.rows_per_epoch, scaler.n_columns
         self._epochs: dict[int, TensorRows] = {}
         self._lock = threading.Lock()
 

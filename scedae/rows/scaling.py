@@ -21,11 +21,12 @@ or when they are not negative and at least half of them are zero.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from scedae._device import resolve_device
+from scedae.rows.directions import Directions
 from scedae.rows.passes import Placed, memory_blocks
 from scedae.rows.statistics import Statistics
 
@@ -35,8 +36,9 @@ SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
 _LARGEST = 1e18
 _STANDARD_LIMIT = 10.0
 # Scaled numbers that are kept, so that no step has to scale them again: 16 MB on the
-# host, 2 GB on a GPU.
+# host (256 MB where rows are turned, which takes longer), 2 GB on a GPU.
 _KEPT_NUMBERS = {"cpu": 1 << 22, "cuda": 1 << 29}
+_KEPT_TURNED = 1 << 26
 
 
 def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
@@ -62,18 +64,39 @@ def choose_scale(statistics: Statistics) -> str:
 class Scaler:
     """A fitted scaling; it treats every row by itself.
 
-    ``bounded`` says that scaled training rows lie in [0, 1]: the network then ends
-    in a sigmoid with binary cross-entropy, otherwise in a linear layer with squared
-    error. New rows beyond the training range are cut to it.
+    ``bounded`` says that scaled columns of training rows lie in [0, 1]. New rows
+    beyond the training range are cut to it. With ``directions`` the scaled rows are
+    turned, and there may be fewer columns than before.
     """
 
     kind: str
     bounded: bool
     offset: torch.Tensor  # (d,) float64
     factor: torch.Tensor  # (d,) float64
+    directions: Directions | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of what comes out."""
+        if self.directions is None:
+            return len(self.offset)
+        return self.directions.n_directions
+
+    @property
+    def ends_bounded(self) -> bool:
+        """Whether what comes out lies in [0, 1].
+
+        A network then ends in a sigmoid with binary cross-entropy, otherwise in a
+        linear layer with squared error.
+        """
+        return self.bounded and self.directions is None
 
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
-        """Scaled float32 rows of the same shape."""
+        """Scaled float32 rows, of shape (n, n_columns)."""
+        columns = self._scaled(block)
+        return columns if self.directions is None else self.directions(columns)
+
+    def _scaled(self, block: torch.Tensor) -> torch.Tensor:
         if self.kind == "log":
             # In double precision, so that no last bit depends on the place of a row.
             block = block.double().clamp(min=0).log1p()
@@ -90,8 +113,11 @@ class Scaler:
         return block.float()
 
     def to(self, device: torch.device) -> Scaler:
-        return Scaler(
-            self.kind, self.bounded, self.offset.to(device), self.factor.to(device)
+        return replace(
+            self,
+            offset=self.offset.to(device),
+            factor=self.factor.to(device),
+            directions=self.directions and self.directions.to(device),
         )
 
 
@@ -179,8 +205,11 @@ class ScaledRows:
         self._target = device or rows.device
         self._scale = Scaling(scaler.to(self._target), rows.dtype, self._target)
         self.device = rows.device
-        self.n_rows, self.n_columns = rows.n_rows, rows.n_columns
-        few = rows.n_rows * rows.n_columns <= _KEPT_NUMBERS[self._target.type]
+        self.n_rows, self.n_columns = rows.n_rows, scaler.n_columns
+        most = _KEPT_NUMBERS[self._target.type]
+        if scaler.directions is not None:
+            most = max(most, _KEPT_TURNED)
+        few = rows.n_rows * scaler.n_columns <= most
         self._may_keep = few and self.device == self._target
         self._kept: torch.Tensor | None = None
 
@@ -191,12 +220,18 @@ class ScaledRows:
     def take(self, index: torch.Tensor) -> torch.Tensor:
         """Scaled rows with the given numbers; the index lives where the rows do."""
         if self._may_keep:
-            if self._kept is None:
-                self._kept = torch.cat(list(self.blocks()))
-            return self._kept.index_select(0, index)
+            return self._all().index_select(0, index)
         travels = self.device != self._target
         return self._scale(self._rows.take(index, pinned=travels))
 
     def blocks(self) -> Iterator[torch.Tensor]:
         """All rows in their order, a block at a time."""
+        return iter([self._all()]) if self._may_keep else self._scaled_blocks()
+
+    def _all(self) -> torch.Tensor:
+        if self._kept is None:
+            self._kept = torch.cat(list(self._scaled_blocks()))
+        return self._kept
+
+    def _scaled_blocks(self) -> Iterator[torch.Tensor]:
         return map(self._scale, memory_blocks(self._rows))
