@@ -118,6 +118,8 @@ def _joint(spec: Specification, data: str, n: int) -> Iterator[Run]:
 
 def _choices(spec: Specification, data: str, n: int) -> Iterator[Run]:
     for variant in spec.variants.values():
+        if variant.training == {"scale": spec.data[data].scale}:
+            continue  # changes nothing here
         for i in range(n):
             yield Run(
                 "choices",

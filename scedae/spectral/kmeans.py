@@ -145,10 +145,13 @@ def kmeans(
     *,
     n_starts: int = 10,
     n_iter: int = 100,
+    n_iter_start: int | None = None,
 ) -> KMeansResult:
     """The best of ``n_starts`` runs from k-means++ starts.
 
     Of many points, starts are compared on a sample, and the best goes on with all.
+    With ``n_iter_start`` they are compared after so many rounds, long before they
+    end: what separates good starts from bad ones happens in the first few.
     """
     sample = points
     if len(points) > _SAMPLE_POINTS:
@@ -157,13 +160,15 @@ def kmeans(
     best: KMeansResult | None = None
     for _ in range(n_starts):
         start = plus_plus_rows(sample, n_clusters, generator)
-        found = _run(sample, start, n_iter)
+        found = _run(sample, start, n_iter_start or n_iter)
         # Two starts often end in one solution, equal up to rounding: the first stays,
         # or rounding would decide how the clusters are numbered.
         if best is None or found.inertia < best.inertia * (1 - 1e-9):
             best = found
     assert best is not None
-    return best if sample is points else _run(points, best.centers, n_iter)
+    if sample is points and n_iter_start is None:
+        return best
+    return _run(points, best.centers, n_iter)
 
 
 def _run(points: torch.Tensor, start: torch.Tensor, n_iter: int) -> KMeansResult:

@@ -72,3 +72,11 @@ def test_the_comparison_has_no_pendigits():
 def test_a_run_is_found_again_in_its_record():
     run = Run("baselines", "usps", "dae-lsc", 3, "500-750-1000", 0, 50, 100)
     assert Run.of({**vars(run), "scores": {}}) == run
+
+
+def test_a_choice_that_changes_nothing_is_not_run():
+    def scalings(data):
+        return {r.variant for r in plan("choices", data=(data,)) if "L2" in r.variant}
+
+    assert scalings("pendigits") == {"range instead of L2"}
+    assert scalings("pendigits-range") == set()

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -10,8 +10,10 @@ from scedae.experiments.folder import RequestError
 from scedae.experiments.plan import Run
 from scedae.experiments.results import drawing, tables
 from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
+from scedae.experiments.results.map_pictures import _title
 from scedae.experiments.results.published import Published
 from scedae.experiments.results.render import render
+from scedae.experiments.results.summary import summary
 from scedae.experiments.specification import load_specification, structure_name
 
 PAPER = load_specification()
@@ -124,12 +126,16 @@ def test_everything_is_rendered(rendered):
     for file in [*names, "figures/tsne.png"]:
         assert file in text
     # Every cell below is in the list, as often as the tables say "below".
-    lines = text.split("## Every cell below")[1].split("##")[0].strip().splitlines()
+    listed = text.split("## Every cell below")[1].split("## How it was run")[0]
+    lines = [line for line in listed.splitlines() if line.startswith("- ")]
     said = sum(
         (folder / "tables" / f"{name}.csv").read_text().count(",below\n")
         for name in names - {"choices"}
     )
     assert len(lines) == said > 0
+    # And its data set's heading counts it.
+    heads = [line for line in listed.splitlines() if line.startswith("### ")]
+    assert sum(int(line.split(": ")[1]) for line in heads) == said
     assert "small version" not in text
 
 
@@ -164,3 +170,18 @@ def test_without_matplotlib_there_are_tables_all_the_same(reproduce, monkeypatch
 def test_a_folder_of_something_else_is_refused(tmp_path):
     with pytest.raises(RequestError, match="no folder of scedae reproduce"):
         render(tmp_path)
+
+
+def test_the_method_itself_is_counted_apart():
+    run = Run("ensembles", "usps", "ens-struct", 0, "", 0, 250, 500)
+    own = cell([record(0.9, run)], "ensembles", "usps", "ens-struct")
+    other = Cell("usps", replace(own.published, method="dae-lsc"), None)
+    page = summary([own, other], [], [], PAPER)
+    first, second = page.split("All cells")
+    assert "| USPS (9,298) | 1 |  |  |  |" in first
+    assert "| ensembles | USPS (9,298) | 1 |  |  | 1 |" in second
+
+
+def test_a_map_says_its_rows_once():
+    assert _title("USPS (9,298)", "9,298") == "USPS (9,298)"
+    assert _title("MNIST", "60,000") == "MNIST (60,000)"

@@ -103,3 +103,14 @@ def test_starts_on_a_sample_are_as_good(rng, monkeypatch):
     assert sampled.inertia <= whole * 1.03
     distances = (points[:, None] - sampled.centers.numpy()) ** 2
     assert sampled.inertia == pytest.approx(distances.sum(2).min(1).sum())
+
+
+def test_starts_compared_early_are_as_good(rng):
+    points = torch.tensor(
+        rng.standard_normal((600, 5)) + 3 * rng.integers(0, 2, (600, 5))
+    )
+    late = kmeans(points, 6, seeded(), n_starts=20)
+    early = kmeans(points, 6, seeded(), n_starts=20, n_iter_start=5)
+    assert early.inertia <= late.inertia * 1.01
+    # The best start went on to its end.
+    torch.testing.assert_close(lloyd(lambda: [points], early.centers, 1), early.centers)

@@ -31,8 +31,7 @@ def draw_maps(folder: Path, spec: Specification) -> Figure | None:
         places = points["places"].astype(float)
         size = 4 if len(places) < 20_000 else 1
         scatter(ax, places, points["classes"], size=size)
-        n_rows = f"{len(places):,} rows"
-        ax.set_title(f"{spec.data[key].title}\n{n_rows}")
+        ax.set_title(_title(spec.data[key].title, f"{len(places):,}"))
         bare(ax)
     figure.legend(
         handles=dots(np.unique(next(iter(kept.values()))["classes"])),
@@ -41,3 +40,8 @@ def draw_maps(folder: Path, spec: Specification) -> Figure | None:
         loc="outside right center",
     )
     return figure
+
+
+def _title(name: str, n_rows: str) -> str:
+    """Name and rows; some names say the rows already."""
+    return name if n_rows in name else f"{name} ({n_rows})"

@@ -111,7 +111,8 @@ def _figures(
 ) -> Iterator[Link]:
     drawings: dict[str, tuple[str, Callable[[], Figure | None]]] = {
         f"fcps-{variant}": (
-            f"Figure: shapes ({variant}) and the first two components of B",
+            f"Figure: shapes ({variant}) and the first two components of B, "
+            "coloured by the clusters found",
             partial(draw_shapes, folder, variant, specification),
         )
         for variant in specification.shapes.variants
@@ -121,7 +122,7 @@ def _figures(
         partial(draw_boxplots, found, specification),
     )
     drawings["tsne"] = (
-        "Figure: t-SNE of B",
+        "Figure: t-SNE of B, coloured by class",
         partial(draw_maps, folder, specification),
     )
     for name, (title, draw) in drawings.items():

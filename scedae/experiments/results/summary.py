@@ -28,6 +28,19 @@ _RULE = (
 )
 
 
+_OWN = (
+    "Of **SC-EDAE itself** (every Ens. row of the tables, and the shapes), by data. "
+    "The paper is not clear about how rows were scaled, so several scalings stand "
+    "beside one published column."
+)
+
+_ALL = (
+    "All cells, by the names of `scedae reproduce` (fcps: the shapes). Besides SC-EDAE "
+    "there are k-means, landmark spectral clustering (LSC), both on the codes of one "
+    "autoencoder (DAE), and DCN, IDEC and DKM."
+)
+
+
 def summary(
     cells: Sequence[Cell],
     records: Sequence[Record],
@@ -39,7 +52,10 @@ def summary(
     if specification.is_quick:
         rows, epochs = specification.max_rows, specification.ensemble_epochs
         parts.append(SMALL.format(rows=rows, epochs=epochs))
-    parts += [_RULE, _in_one_line(cells), _counts(cells, specification)]
+    parts += [_RULE, _in_one_line(cells)]
+    own = [cell for cell in cells if _is_ours(cell)]
+    parts += [_OWN, _counts(own, specification, ["data"])]
+    parts += [_ALL, _counts(cells, specification, ["name", "data"])]
     parts.append("\n".join(f"- [{title}]({file})" for title, file in links))
     parts += ["## Every cell below", _list(cells, "below", specification)]
     parts += ["## How it was run", _circumstances(records)]
@@ -56,16 +72,28 @@ def _in_one_line(cells: Sequence[Cell]) -> str:
     return f"Of {n_run} cells that were run, **{shares}**.{rest}"
 
 
-def _counts(cells: Sequence[Cell], specification: Specification) -> str:
-    groups: dict[tuple[str, str], Counter[str]] = {}
+def _is_ours(cell: Cell) -> bool:
+    """A cell of the method the paper is about."""
+    return cell.published.name == "fcps" or cell.published.method.startswith("ens-")
+
+
+def _counts(
+    cells: Sequence[Cell], specification: Specification, heads: Sequence[str]
+) -> str:
+    """How many cells are above, inside and below, in groups by some of their names."""
+    groups: dict[tuple[str, ...], Counter[str]] = {}
     for cell in cells:
-        key = (cell.published.name, _data_title(cell, specification))
+        data = _data_title(cell, specification)
+        if cell.published.name == "fcps":
+            data += f", {cell.variant.split('-')[-1]}"
+        names = {"name": cell.published.name, "data": data}
+        key = tuple(names[head] for head in heads)
         groups.setdefault(key, Counter())[cell.verdict] += 1
     body = [
-        [name, data, *(str(count[verdict] or "") for verdict in VERDICTS)]
-        for (name, data), count in groups.items()
+        [*key, *(str(count[verdict] or "") for verdict in VERDICTS)]
+        for key, count in groups.items()
     ]
-    return markdown_table(["table", "data", *VERDICTS], body)
+    return markdown_table([*heads, *VERDICTS], body)
 
 
 def _data_title(cell: Cell, specification: Specification) -> str:
@@ -74,17 +102,21 @@ def _data_title(cell: Cell, specification: Specification) -> str:
 
 
 def _list(cells: Iterable[Cell], verdict: str, specification: Specification) -> str:
-    lines = []
+    """Every cell with this verdict, under the name of its data."""
+    groups: dict[str, list[str]] = {}
     for cell in cells:
         if cell.verdict == verdict and cell.ours is not None:
             printed = cell.published
             what = method_title(printed.method, printed.structure, cell.variant)
-            lines.append(
-                f"- {printed.table}, {_data_title(cell, specification)}, {what}, "
-                f"{printed.metric.upper()}: {plus_minus(cell.ours)} against "
-                f"{printed}, {compared(cell)}"
+            groups.setdefault(_data_title(cell, specification), []).append(
+                f"- {printed.table}, {what}, {printed.metric.upper()}: "
+                f"{plus_minus(cell.ours)} against {printed}, {compared(cell)}"
             )
-    return "\n".join(lines) or "None."
+    parts = [
+        f"### {data}: {len(lines)}\n\n" + "\n".join(lines)
+        for data, lines in groups.items()
+    ]
+    return "\n\n".join(parts) or "None."
 
 
 def _circumstances(records: Sequence[Record]) -> str:
