@@ -48,11 +48,12 @@ def worst_deficits(
 ) -> dict[str, tuple[float, str]]:
     """By how much, and where, each recipe is furthest below k-means.
 
-    Negative where it is above on every set; recipes without a common set are left out.
+    Negative where it is above on every set; k-means itself, and recipes that share no
+    set with it, are left out.
     """
     deficits: dict[str, tuple[float, str]] = {}
     for (data, recipe), mean in means.items():
-        if (data, REFERENCE) in means:
+        if recipe != REFERENCE and (data, REFERENCE) in means:
             deficit = means[data, REFERENCE] - mean, data
             deficits[recipe] = max(deficits.get(recipe, deficit), deficit)
     return deficits

@@ -60,9 +60,7 @@ def test_worst_deficit_is_against_kmeans_where_both_ran(tables):
         ("mnist", "b"): 10.0,
     }
     deficits = tables.worst_deficits(means)
-    assert deficits["a"] == (3.5, "lsun")
-    assert deficits["b"] == (-1.0, "tetra")
-    assert deficits["kmeans"][0] == 0
+    assert deficits == {"a": (3.5, "lsun"), "b": (-1.0, "tetra")}
 
 
 def test_scores_have_a_line_a_set_and_a_column_a_recipe(tables):
