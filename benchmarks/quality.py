@@ -6,7 +6,8 @@
     python benchmarks/quality.py --table docs/results/quality.jsonl
 
 Each finished run is appended to the output at once, and a run found there is not done
-again: a stopped benchmark goes on where it was. ``--table FILE`` prints what is there.
+again: a stopped benchmark goes on where it was. ``--table FILE`` prints what is there,
+of all sets and recipes or of those named.
 The peers' packages are the extra ``bench``; a recipe whose package is not installed,
 and a set that is not on this machine, are left out with a message.
 
@@ -22,6 +23,7 @@ import functools
 import json
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,12 +50,12 @@ def warm_up(recipe: str) -> None:
 
 def run(name: str, data: Data, recipe: str, seed: int) -> dict[str, Any]:
     X, y = data
-    chosen = RECIPES[recipe]
-    if chosen.packages:
+    method = RECIPES[recipe]
+    if method.packages:
         X = X.astype(np.float32)
-    if chosen.compiles:
+    if method.compiles:
         warm_up(recipe)
-    estimator = chosen.make(len(np.unique(y)), seed)
+    estimator = method.make(len(np.unique(y)), seed)
     before = resident_megabytes()
     reset_peak()
     start = time.perf_counter()
@@ -73,17 +75,17 @@ def run(name: str, data: Data, recipe: str, seed: int) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "megabytes": round(megabytes),
         "device": device_name("cuda" if on_gpu else "cpu"),
-        "versions": chosen.versions(),
+        "versions": method.versions(),
     }
 
 
 def obstacle(recipe: str, n_rows: int) -> str | None:
     """Why a recipe is left out, if it is."""
-    chosen = RECIPES[recipe]
-    if package := chosen.missing():
+    method = RECIPES[recipe]
+    if package := method.missing():
         return f"{package} is not installed (pip install '.[bench]')"
-    if chosen.max_rows and n_rows > chosen.max_rows:
-        return f"{n_rows:,} rows would take it too long (at most {chosen.max_rows:,})"
+    if method.max_rows and n_rows > method.max_rows:
+        return f"{n_rows:,} rows would take it too long (at most {method.max_rows:,})"
     return None
 
 
@@ -91,6 +93,17 @@ def read(path: Path) -> list[dict[str, Any]]:
     if not path.exists():
         return []
     return [json.loads(line) for line in path.read_text().splitlines() if line]
+
+
+def chosen(
+    records: list[dict[str, Any]], data: list[str] | None, recipes: list[str] | None
+) -> list[dict[str, Any]]:
+    """Those of the sets and recipes named; all where none is."""
+    return [
+        record
+        for record in records
+        if record["data"] in (data or DATA) and record["recipe"] in (recipes or RECIPES)
+    ]
 
 
 def ordered(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -105,7 +118,9 @@ def say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def run_all(names: list[str], recipes: list[str], seeds: int, output: Path) -> None:
+def run_all(
+    names: Sequence[str], recipes: Sequence[str], seeds: int, output: Path
+) -> None:
     done = {(r["data"], r["recipe"], r["seed"]) for r in read(output)}
     for name in names:
         try:
@@ -128,15 +143,17 @@ def run_all(names: list[str], recipes: list[str], seeds: int, output: Path) -> N
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", choices=DATA, default=COMPARED)
-    parser.add_argument("--recipes", nargs="+", choices=RECIPES, default=USUAL)
+    parser.add_argument("--data", nargs="+", choices=DATA)
+    parser.add_argument("--recipes", nargs="+", choices=RECIPES)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("-o", "--output", type=Path, default=Path("quality.jsonl"))
     parser.add_argument("--table", type=Path, help="only print the tables of this file")
     arguments = parser.parse_args()
     if not arguments.table:
-        run_all(arguments.data, arguments.recipes, arguments.seeds, arguments.output)
-    print(table(ordered(read(arguments.table or arguments.output))))
+        data, recipes = arguments.data or COMPARED, arguments.recipes or USUAL
+        run_all(data, recipes, arguments.seeds, arguments.output)
+    records = read(arguments.table or arguments.output)
+    print(table(ordered(chosen(records, arguments.data, arguments.recipes))))
 
 
 if __name__ == "__main__":
