@@ -128,3 +128,16 @@ def resident_megabytes() -> float:
     with open("/proc/self/statm") as file:
         pages = int(file.read().split()[1])
     return pages * resource.getpagesize() / 1e6
+
+
+def reset_peak() -> None:
+    """Forget the peak of resident memory, so that the next one is of what follows."""
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")
+
+
+def peak_megabytes() -> float:
+    """Peak of this process's resident memory since ``reset_peak``."""
+    with open("/proc/self/status") as file:
+        line = next(line for line in file if line.startswith("VmHWM:"))
+    return int(line.split()[1]) * 1024 / 1e6

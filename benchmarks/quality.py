@@ -1,117 +1,92 @@
-"""Quality: data sets x recipes x seeds → JSON lines and a table.
+"""Quality: data sets x recipes x seeds → JSON lines and tables.
 
-    python benchmarks/quality.py --data digits usps --recipes default kmeans lsc
-    python benchmarks/quality.py --data mnist --recipes default -o quality.jsonl
+    python benchmarks/quality.py                  every set, ours and all peers: hours
+    python benchmarks/quality.py --data digits usps --recipes default kmeans evoc
+    python benchmarks/quality.py --recipes fast default best      along ``effort``
+    python benchmarks/quality.py --table docs/results/quality.jsonl
 
 Each finished run is appended to the output at once, and a run found there is not done
-again: a stopped benchmark goes on where it was. ``--table FILE`` prints what is there.
+again: a stopped benchmark goes on where it was. ``--table FILE`` prints what is there,
+of all sets and recipes or of those named.
+The peers' packages are the extra ``bench``; a recipe whose package is not installed,
+and a set that is not on this machine, are left out with a message.
+
+Seconds are those of ``fit_predict``, with rows in memory; what a recipe compiles when
+it first runs is done before, on other rows. Megabytes are the growth of the process's
+resident memory to its peak meanwhile.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
-import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from measure import device_name
-from sklearn.cluster import KMeans
+from measure import device_name, peak_megabytes, reset_peak, resident_megabytes
+from quality_data import COMPARED, DATA, Data
+from quality_recipes import RECIPES
+from quality_table import table
+from sklearn.datasets import make_blobs
 
-import scedae
-from scedae import SCEDAE, LandmarkSpectralClustering, datasets
-from scedae.baselines import AutoencoderKMeans, AutoencoderLSC
+from scedae.exceptions import DatasetNotFoundError
 from scedae.metrics import evaluate
 
-Data = tuple[np.ndarray, np.ndarray]
+USUAL = ("default", "lsc", "kmeans", "spectral", "umap-gmm", "evoc", "evoc-nearest")
 
 
-def _lifted(name: str, kind: str) -> Callable[[], Data]:
-    def load() -> Data:
-        H, y = datasets.load_fcps(name)
-        return datasets.lift(H, kind, random_state=0), y
-
-    return load
-
-
-DATA: dict[str, Callable[[], Data]] = {
-    "digits": datasets.load_digits,
-    "pendigits": datasets.load_pendigits,
-    "pendigits-train": lambda: datasets.load_pendigits("train"),
-    "usps": datasets.load_usps,
-    "mnist": datasets.load_mnist,
-    "mnist-train": lambda: datasets.load_mnist("train"),
-    **{
-        name: lambda name=name: datasets.load_fcps(name) for name in datasets.FCPS_NAMES
-    },
-    **{
-        f"{name}-{kind}": _lifted(name, kind)
-        for name in ("tetra", "chainlink", "lsun")
-        for kind in datasets.LIFTS
-    },
-}
-
-RECIPES: dict[str, Callable[[int, int], Any]] = {
-    "default": lambda k, seed: SCEDAE(k, random_state=seed),
-    **{
-        f"paper-{ensemble}": lambda k, seed, ensemble=ensemble: SCEDAE.paper(
-            k, ensemble, random_state=seed
-        )
-        for ensemble in ("structure", "initialization", "epochs", "landmarks")
-    },
-    "kmeans": lambda k, seed: KMeans(k, n_init=10, random_state=seed),
-    "lsc": lambda k, seed: LandmarkSpectralClustering(k, random_state=seed),
-    "dae-kmeans": lambda k, seed: AutoencoderKMeans(k, random_state=seed),
-    "dae-lsc": lambda k, seed: AutoencoderLSC(k, random_state=seed),
-}
+@functools.cache
+def warm_up(recipe: str) -> None:
+    # More than 4,096 rows: below that UMAP looks for neighbours in another way.
+    X, _ = make_blobs(5000, 8, centers=5, random_state=0)
+    RECIPES[recipe].make(5, 0).fit_predict(X.astype(np.float32))
 
 
-def run(data: str, recipe: str, seed: int) -> dict[str, Any]:
-    X, y = DATA[data]()
-    estimator = RECIPES[recipe](len(np.unique(y)), seed)
+def run(name: str, data: Data, recipe: str, seed: int) -> dict[str, Any]:
+    X, y = data
+    method = RECIPES[recipe]
+    if method.packages:
+        X = X.astype(np.float32)
+    if method.compiles:
+        warm_up(recipe)
+    estimator = method.make(len(np.unique(y)), seed)
+    before = resident_megabytes()
+    reset_peak()
     start = time.perf_counter()
     labels = estimator.fit_predict(X)
     seconds = time.perf_counter() - start
+    megabytes = peak_megabytes() - before
     on_gpu = torch.cuda.is_available() and hasattr(estimator, "device")
     scores = {name: round(100 * s, 2) for name, s in evaluate(y, labels).items()}
     return {
-        "data": data,
+        "data": name,
         "recipe": recipe,
         "seed": seed,
         "rows": len(X),
         **scores,
+        "clusters": len(np.unique(labels[labels >= 0])),
+        "noise": round(100 * float(np.mean(labels < 0)), 2),
         "seconds": round(seconds, 2),
+        "megabytes": round(megabytes),
         "device": device_name("cuda" if on_gpu else "cpu"),
-        "versions": {"scedae": scedae.__version__, "torch": torch.__version__},
+        "versions": method.versions(),
     }
 
 
-def table(records: list[dict[str, Any]]) -> str:
-    """Mean ± standard deviation over seeds, a line for each data set and recipe."""
-    groups: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for record in records:
-        groups.setdefault((record["data"], record["recipe"]), []).append(record)
-    lines = [
-        "| data | rows | recipe | ACC | NMI | ARI | seconds | seeds | device |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for (data, recipe), runs in groups.items():
-        cells = []
-        for score in ("acc", "nmi", "ari"):
-            values = [r[score] for r in runs]
-            spread = statistics.stdev(values) if len(values) > 1 else 0.0
-            cells.append(f"{statistics.mean(values):.2f} ± {spread:.2f}")
-        seconds = statistics.mean(r["seconds"] for r in runs)
-        lines.append(
-            f"| {data} | {runs[0]['rows']} | {recipe} | {' | '.join(cells)} "
-            f"| {seconds:.1f} | {len(runs)} | {runs[0]['device']} |"
-        )
-    return "\n".join(lines)
+def obstacle(recipe: str, n_rows: int) -> str | None:
+    """Why a recipe is left out, if it is."""
+    method = RECIPES[recipe]
+    if package := method.missing():
+        return f"{package} is not installed (pip install '.[bench]')"
+    if method.max_rows and n_rows > method.max_rows:
+        return f"{n_rows:,} rows would take it too long (at most {method.max_rows:,})"
+    return None
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -120,30 +95,65 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines() if line]
 
 
+def chosen(
+    records: list[dict[str, Any]], data: list[str] | None, recipes: list[str] | None
+) -> list[dict[str, Any]]:
+    """Those of the sets and recipes named; all where none is."""
+    return [
+        record
+        for record in records
+        if record["data"] in (data or DATA) and record["recipe"] in (recipes or RECIPES)
+    ]
+
+
+def ordered(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """As sets and recipes are listed, whatever was run first."""
+    data, recipes = list(DATA), list(RECIPES)
+    return sorted(
+        records, key=lambda r: (data.index(r["data"]), recipes.index(r["recipe"]))
+    )
+
+
+def say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def run_all(
+    names: Sequence[str], recipes: Sequence[str], seeds: int, output: Path
+) -> None:
+    done = {(r["data"], r["recipe"], r["seed"]) for r in read(output)}
+    for name in names:
+        try:
+            data = DATA[name]()
+        except DatasetNotFoundError as error:
+            say(f"{name} is left out: {error}")
+            continue
+        for recipe in recipes:
+            if reason := obstacle(recipe, len(data[0])):
+                say(f"{recipe} on {name} is left out: {reason}")
+                continue
+            for seed in range(seeds):
+                if (name, recipe, seed) in done:
+                    continue
+                record = json.dumps(run(name, data, recipe, seed))
+                with output.open("a") as file:
+                    file.write(record + "\n")
+                say(record)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", choices=DATA, default=["digits"])
-    parser.add_argument(
-        "--recipes", nargs="+", choices=RECIPES, default=["default", "kmeans", "lsc"]
-    )
+    parser.add_argument("--data", nargs="+", choices=DATA)
+    parser.add_argument("--recipes", nargs="+", choices=RECIPES)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("-o", "--output", type=Path, default=Path("quality.jsonl"))
-    parser.add_argument("--table", type=Path, help="only print the table of this file")
+    parser.add_argument("--table", type=Path, help="only print the tables of this file")
     arguments = parser.parse_args()
-    if arguments.table:
-        print(table(read(arguments.table)))
-        return
-    done = {(r["data"], r["recipe"], r["seed"]) for r in read(arguments.output)}
-    for data in arguments.data:
-        for recipe in arguments.recipes:
-            for seed in range(arguments.seeds):
-                if (data, recipe, seed) in done:
-                    continue
-                record = run(data, recipe, seed)
-                with arguments.output.open("a") as file:
-                    file.write(json.dumps(record) + "\n")
-                print(json.dumps(record), file=sys.stderr, flush=True)
-    print(table(read(arguments.output)))
+    if not arguments.table:
+        data, recipes = arguments.data or COMPARED, arguments.recipes or USUAL
+        run_all(data, recipes, arguments.seeds, arguments.output)
+    records = read(arguments.table or arguments.output)
+    print(table(ordered(chosen(records, arguments.data, arguments.recipes))))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,50 @@
+"""The data sets of the quality benchmark, by name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from scedae import datasets
+from scedae.exceptions import DatasetNotFoundError
+
+Data = tuple[np.ndarray, np.ndarray]
+
+# Kinds of data other than digits: letters by measures of their shape, pictures of
+# objects, single cells, texts. They are no part of the package.
+MORE = ("coil20", "sc_worm_neuron", "text_r8_tfidf2000", "letter")
+
+# What recipes are compared on; the largest comes last, so that a table is there early.
+COMPARED = (*datasets.FCPS_NAMES, "digits", *MORE, "usps", "pendigits", "mnist")
+
+
+def _lifted(name: str, kind: str) -> Data:
+    H, y = datasets.load_fcps(name)
+    return datasets.lift(H, kind, random_state=0), y
+
+
+def _more(name: str) -> Data:
+    file = Path(os.environ.get("SCEDAE_DATA", "."), "more", f"{name}.npz")
+    if not file.is_file():
+        raise DatasetNotFoundError(
+            f"{file} is missing: it holds the arrays X and y; SCEDAE_DATA names the "
+            "folder above it."
+        )
+    with np.load(file, allow_pickle=False) as arrays:
+        return arrays["X"], arrays["y"]
+
+
+DATA: dict[str, Callable[[], Data]] = {
+    **{name: lambda name=name: datasets.load_by_name(name) for name in datasets.NAMES},
+    "pendigits-train": lambda: datasets.load_pendigits("train"),
+    "mnist-train": lambda: datasets.load_mnist("train"),
+    **{
+        f"{name}-{kind}": lambda name=name, kind=kind: _lifted(name, kind)
+        for name in ("tetra", "chainlink", "lsun")
+        for kind in datasets.LIFTS
+    },
+    **{name: lambda name=name: _more(name) for name in MORE},
+}

@@ -1,0 +1,113 @@
+"""The quality benchmark: what its tables say, and what it leaves out."""
+
+import importlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
+
+
+@pytest.fixture(autouse=True)
+def on_path(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+
+
+@pytest.fixture
+def quality():
+    return importlib.import_module("quality")
+
+
+@pytest.fixture
+def tables():
+    return importlib.import_module("quality_table")
+
+
+def record(data, recipe, acc, seed=0, **more):
+    return {
+        "data": data,
+        "recipe": recipe,
+        "seed": seed,
+        **dict.fromkeys(("acc", "nmi", "ari"), acc),
+        "seconds": 1.5,
+        "device": "a CPU",
+        "versions": {"peer": "1.0"},
+        **more,
+    }
+
+
+def test_ties_share_a_rank_and_no_answer_is_last(tables):
+    means = {
+        ("tetra", "a"): 100.0,
+        ("tetra", "b"): 100.0,
+        ("tetra", "c"): 90.0,
+        ("mnist", "a"): 95.0,
+        ("mnist", "c"): 50.0,
+    }
+    assert tables.mean_ranks(means) == {"a": 1.25, "b": 2.25, "c": 2.5}
+
+
+def test_worst_deficit_is_against_kmeans_where_both_ran(tables):
+    means = {
+        ("tetra", "kmeans"): 90.0,
+        ("tetra", "a"): 100.0,
+        ("lsun", "kmeans"): 80.0,
+        ("lsun", "a"): 76.5,
+        ("tetra", "b"): 91.0,
+        ("mnist", "b"): 10.0,
+    }
+    deficits = tables.worst_deficits(means)
+    assert deficits == {"a": (3.5, "lsun"), "b": (-1.0, "tetra")}
+
+
+def test_scores_have_a_line_a_set_and_a_column_a_recipe(tables):
+    records = [
+        record("tetra", "kmeans", 90.0),
+        record("tetra", "kmeans", 92.0, seed=1),
+        record("lsun", "a", 76.54),
+    ]
+    lines = tables.scores(records, "acc").splitlines()
+    assert lines[0] == "| ACC | kmeans | a |"
+    assert lines[2] == "| tetra | 91.0 ± 1.4 |  |"
+    assert lines[3] == "| lsun |  | 76.5 ± 0.0 |"
+    assert lines[4] == "| **mean rank** | 1.50 | 1.50 |"
+    assert len({line.count("|") for line in lines}) == 1
+
+
+def test_costs_and_provenance_of_older_records_without_memory(tables):
+    records = [record("tetra", "a", 90.0), record("tetra", "b", 80.0, megabytes=1234.4)]
+    text = tables.table(records)
+    assert "| tetra |  | 1,234 |" in text
+    assert "Seeds: 1. Devices: a CPU. Versions: peer 1.0." in text
+
+
+def test_noise_follows_the_nearest_direction():
+    recipes = importlib.import_module("quality_recipes")
+    X = np.array([[1.0, 0.0], [0.0, 1.0], [9.0, 1.0], [0.1, 0.5]])
+    labels = np.array([4, 7, -1, -1])
+    assert recipes.give_noise_away(X, labels).tolist() == [4, 7, 4, 7]
+    all_noise = np.full(4, -1)
+    assert recipes.give_noise_away(X, all_noise).tolist() == all_noise.tolist()
+
+
+def test_obstacles_are_told(quality, monkeypatch):
+    absent = replace(quality.RECIPES["evoc"], packages=("no-such-package",))
+    monkeypatch.setitem(quality.RECIPES, "evoc", absent)
+    assert "no-such-package is not installed" in quality.obstacle("evoc", 10)
+    assert "70,000 rows" in quality.obstacle("spectral", 70_000)
+    assert quality.obstacle("spectral", 20_000) is None
+
+
+def test_runs_are_recorded_and_not_repeated(quality, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SCEDAE_DATA", str(tmp_path))
+    output = tmp_path / "quality.jsonl"
+    for seeds in (1, 2):
+        quality.run_all(["letter", "digits"], ["kmeans"], seeds, output)
+    records = [json.loads(line) for line in output.read_text().splitlines()]
+    assert [r["seed"] for r in records] == [0, 1]
+    assert records[0]["clusters"] == 10
+    assert set(records[0]["versions"]) == {"scikit-learn"}
+    assert "letter is left out" in capsys.readouterr().err
