@@ -18,7 +18,7 @@ import torch
 from scedae.exceptions import ModelFileError
 
 # 2: members have votes, and the confidence of the training rows is kept.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(frozen=True)

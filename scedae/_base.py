@@ -91,6 +91,7 @@ COMMON_CONSTRAINTS: dict[str, list[Any]] = {
     "verbose": ["verbose"],
 }
 SPECTRAL_CONSTRAINTS: dict[str, list[Any]] = {
+    "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
     "n_landmarks": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
     # With one neighbour every landmark would be a graph of its own.
     "n_neighbors": [Interval(Integral, 2, None, closed="left")],
@@ -107,7 +108,7 @@ class BaseClusterer(
     # Whether a fit can learn from rows that do not lie in memory.
     _learns_from_streams = False
 
-    n_clusters: int
+    n_clusters: int | str
     device: str | torch.device
     random_state: Any
     verbose: int
@@ -185,7 +186,9 @@ array or Dask collection of shape (n_samples, n_features)
             self.n_clusters_ = len(np.unique(self.labels_))
         self._fitted_parameters = self._json_parameters()
         warn_if_degenerate(
-            self.n_clusters_, self.n_clusters, constant=context.statistics.constant
+            self.n_clusters_,
+            len(self._model().centers),
+            constant=context.statistics.constant,
         )
 
     def predict(self, X: Any, *, out: str | os.PathLike[str] | None = None) -> Any:
@@ -318,7 +321,8 @@ array or Dask collection of shape (n_samples, n_features)
                 loaded.embedding_ = archive.tensor(
                     "embedding", len(loaded.labels_), loaded._n_features_out
                 ).numpy()
-            if len(loaded.pipeline_.centers) != loaded.n_clusters:
+            n_centers = len(loaded.pipeline_.centers)
+            if n_centers != loaded.n_clusters and loaded.n_clusters != "auto":
                 raise ModelFileError(f"{str(path)!r} lacks centres of clusters.")
         except ModelFileError:
             raise

@@ -42,8 +42,9 @@ class SCEDAE(AutoencoderParameters, SpectralClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Number of clusters.
+    n_clusters : int or "auto", default=8
+        Number of clusters. ``"auto"`` takes the best of 2 … 30 by the spectrum and by
+        the stability of the clusters; see :func:`scedae.suggest_clusters`.
     ensemble : {"structure", "initialization", "epochs", "landmarks"} \
 or list of MemberSpec, default="structure"
         What differs between the members: the order of the hidden widths, the random
@@ -140,6 +141,12 @@ default="auto"
         Mean over the training rows (or a sample of them, if they did not lie in
         memory) of what each member gives to the ensemble's label; not a number for a
         member that collapsed.
+    stability_ : float
+        How much two halves of the ensemble, which share neither a member nor a row,
+        agree with the labels and with each other: from 0 (as by chance) to 1. A fit
+        whose clusters are hardly more than noise warns.
+    suggestion_ : ClusterSuggestion
+        The evidence for each number of clusters; only with ``n_clusters="auto"``.
     pipeline_ : FittedPipeline
         Everything that was learnt.
     n_clusters_ : int
@@ -186,7 +193,7 @@ default="auto"
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         ensemble: str | Sequence[MemberSpec] = "structure",
         effort: str = "default",
@@ -234,7 +241,7 @@ default="auto"
     @classmethod
     def paper(
         cls,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         ensemble: str | Sequence[MemberSpec] = "structure",
         **overrides: Any,
     ) -> Self:

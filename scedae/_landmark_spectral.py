@@ -25,7 +25,7 @@ class LandmarkSpectralClustering(SpectralClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
     landmarks : {"kmeans", "random"}, default="kmeans"
         Centres of a short k-means, or rows drawn at random.
     n_landmarks : "auto" or int, default="auto"
@@ -44,7 +44,7 @@ default="none"
     Attributes
     ----------
     labels_, confidence_, embedding_, cluster_centers_, singular_values_, members_, \
-member_agreement_, pipeline_, seed_
+member_agreement_, stability_, suggestion_, pipeline_, seed_
         As in :class:`SCEDAE`.
 
     References
@@ -72,7 +72,7 @@ member_agreement_, pipeline_, seed_
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         landmarks: str = "kmeans",
         n_landmarks: str | int = "auto",

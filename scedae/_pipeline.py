@@ -1,6 +1,7 @@
 """The method: encode → anchor → fuse → embed → assign.
 
-``fit_pipeline`` says these five words in this order. What it learns is a
+``fit_pipeline`` says the first of these words, ``cluster_members`` the other four, and
+between the last two it counts, if nobody said how many clusters. What they learn is a
 ``FittedPipeline``, whose ``coordinates`` walks the same road for any rows: that is
 why the training rows get the same labels from ``predict`` as from ``fit``.
 """
@@ -28,7 +29,7 @@ from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._random import generator
 from scedae.autoencoder import Encoder, TrainingOptions, encode
-from scedae.rows import Result, Rows, Scaler, scaled
+from scedae.rows import Result, Rows, ScaledStream, Scaler, scaled
 
 
 # Of ten starts none may end in the best clusters: on USPS one in four does.
@@ -188,7 +189,8 @@ class PipelineFit:
     """What a fit hands over: the pipeline, and its answer for the training rows.
 
     Of rows that do not lie in memory there is no embedding, labels and confidence are
-    in the form that fits the rows, and the agreement is that on the sample.
+    in the form that fits the rows, and agreement, stability and candidates are those
+    of the sample.
     """
 
     pipeline: FittedPipeline
@@ -196,6 +198,9 @@ class PipelineFit:
     labels: np.ndarray  # (n,)
     confidence: np.ndarray  # (n,)
     member_agreement: np.ndarray  # (m,) of the members that did not collapse
+    margin: float  # mean over the rows at hand, in [0, 1]
+    stability: float  # not a number, if nobody asked
+    candidates: tuple[spectral.Candidate, ...]  # best first; none, if k was given
     reports: tuple[MemberReport, ...]
 
 
@@ -205,7 +210,7 @@ def fit_pipeline(
     specs: Sequence[MemberSpec],
     *,
     training: TrainingOptions | None,
-    n_clusters: int,
+    n_clusters: int | range,
     n_neighbors: int,
     landmark_method: str,
     embedding: str,
@@ -247,50 +252,50 @@ def cluster_members(
     encoded: EncodedEnsemble,
     scaler: Scaler,
     *,
-    n_clusters: int,
+    n_clusters: int | range,
     n_neighbors: int,
     landmark_method: str,
     embedding: str,
     seed: int,
     progress: Progress,
     bandwidth_factor: float = 1.0,
+    opinions: bool = True,
 ) -> PipelineFit:
     """All verbs after ``encode``, where the encodings are.
 
     Landmarks, centres and votes are learnt from the rows at hand: all of them, or a
     sample. Where there are more, their sums and labels take a pass each.
-    ``bandwidth_factor`` is 1 in every estimator; experiments vary it.
+    Of a range of ``n_clusters`` the best is taken. ``bandwidth_factor`` is 1 in every
+    estimator; experiments vary it. They do without the second ``opinions`` too.
     """
     stream = encoded.stream
     progress.stage("anchor")
-    members, affinities = [], []
-    for member in encoded.members:
-        fitted, affinity = _anchor(
-            member, landmark_method, n_neighbors, bandwidth_factor, seed
-        )
-        members.append(fitted)
-        affinities.append(affinity)
-        share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
-        progress.advance(share, f"member {member.number + 1} of {len(encoded.reports)}")
+    anchor = partial(_anchor, landmark_method, n_neighbors, bandwidth_factor, seed)
+    members, affinities = _anchor_all(encoded, anchor, progress)
 
     progress.stage("fuse")
-    sums: LandmarkSums | None = None
-    if stream is not None:
-        kernel = partial(landmark_sums, tuple(members), n_neighbors)
-        sums = stream.total(kernel, add, _ticking(progress))
-        members = _rescaled(members, sums)
-    fused = spectral.fuse(affinities, [m.column_scale for m in members])
-    del affinities, affinity  # as large as the fused one
+    fusion = _fuse(members, affinities, stream, n_neighbors, progress)
+    del affinities  # as large as the fused one
 
     progress.stage("embed")
-    n_vectors = spectral.n_vectors(embedding, n_clusters)
-    if sums is None:
-        gram, column_sums = spectral.gram_matrix(fused), fused.column_sums()
-    else:
-        gram, column_sums = sums.fused(members)
-    trivial = spectral.trivial_vector(column_sums)
-    basis = spectral.spectral_basis(gram, trivial, n_vectors)
+    most = n_clusters if isinstance(n_clusters, int) else n_clusters[-1]
+    n_vectors = spectral.n_vectors(embedding, most)
+    trivial = spectral.trivial_vector(fusion.column_sums)
+    basis = spectral.spectral_basis(fusion.gram, trivial, n_vectors)
+
+    panel = None
+    if opinions:
+        scales = [member.column_scale for member in fusion.members]
+        panel = spectral.Panel(fusion.affinity, scales, basis, embedding, seed)
+    candidates: tuple[spectral.Candidate, ...] = ()
+    if not isinstance(n_clusters, int):
+        assert panel is not None
+        progress.stage("count")
+        candidates = panel.weigh(n_clusters)
+        n_clusters = candidates[0].n_clusters
+        basis = basis.first(spectral.n_vectors(embedding, n_clusters))
     matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
+    fused = fusion.affinity
     points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
 
     progress.stage("assign")
@@ -299,16 +304,10 @@ def cluster_members(
         points, n_clusters, random, n_starts=_STARTS, n_iter_start=15
     ).centers
     nearest = spectral.nearest(points, centers)[:, 0]
-    voters = _with_votes(members, fused, nearest, n_clusters)
+    voters = _with_votes(fusion.members, fused, nearest, n_clusters)
     pipeline = FittedPipeline(scaler, voters, n_neighbors, embedding, basis, centers)
     assignment = pipeline.assign_embedded(fused, points)
-    if stream is None:
-        labels = assignment.labels.cpu().numpy()
-        confidence = assignment.confidence.cpu().numpy()
-    else:
-        labels, confidence = stream.each(
-            partial(_assign_there, pipeline), ROW_RESULTS, _ticking(progress)
-        )
+    labels, confidence = _answer(pipeline, assignment, stream, progress)
     return PipelineFit(
         pipeline,
         embedding=points.cpu().numpy() if stream is None else None,
@@ -316,8 +315,71 @@ def cluster_members(
         confidence=confidence,
         # numpy's mean uses one thread: the same for any number of them.
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
+        margin=float(
+            spectral.margin(points, centers, assignment.labels).cpu().numpy().mean()
+        ),
+        stability=panel.stability(assignment.labels, n_clusters) if panel else np.nan,
+        candidates=candidates,
         reports=encoded.reports,
     )
+
+
+def _anchor_all(
+    encoded: EncodedEnsemble,
+    anchor: Callable[[EncodedMember], tuple[FittedMember, spectral.Affinity]],
+    progress: Progress,
+) -> tuple[list[FittedMember], list[spectral.Affinity]]:
+    """Every member among its landmarks, and its affinity."""
+    members, affinities = [], []
+    share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
+    for member in encoded.members:
+        fitted, affinity = anchor(member)
+        members.append(fitted)
+        affinities.append(affinity)
+        progress.advance(share, f"member {member.number + 1} of {len(encoded.reports)}")
+    return members, affinities
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """What anchor and fuse leave to the verbs after them."""
+
+    members: list[FittedMember]
+    affinity: spectral.FusedAffinity  # Z̄ of the rows at hand
+    gram: spectral.Gram  # Z̄ᵀZ̄ of all rows
+    column_sums: torch.Tensor  # (Σp,) of all rows
+
+
+def _fuse(
+    members: list[FittedMember],
+    affinities: Sequence[spectral.Affinity],
+    stream: ScaledStream | None,
+    n_neighbors: int,
+    progress: Progress,
+) -> Fusion:
+    """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
+    if stream is None:
+        fused = spectral.fuse(affinities, [m.column_scale for m in members])
+        return Fusion(members, fused, spectral.gram_matrix(fused), fused.column_sums())
+    kernel = partial(landmark_sums, tuple(members), n_neighbors)
+    sums: LandmarkSums = stream.total(kernel, add, _ticking(progress))
+    members = _rescaled(members, sums)
+    fused = spectral.fuse(affinities, [m.column_scale for m in members])
+    return Fusion(members, fused, *sums.fused(members))
+
+
+def _answer(
+    pipeline: FittedPipeline,
+    assignment: Assignment,
+    stream: ScaledStream | None,
+    progress: Progress,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and confidence of all rows, by a pass if there are more than at hand."""
+    if stream is None:
+        return assignment.labels.cpu().numpy(), assignment.confidence.cpu().numpy()
+    kernel = partial(_assign_there, pipeline)
+    labels, confidence = stream.each(kernel, ROW_RESULTS, _ticking(progress))
+    return labels, confidence
 
 
 def _ticking(progress: Progress) -> Callable[[float], None]:
@@ -375,11 +437,11 @@ def _mean_of_members(votes: torch.Tensor) -> torch.Tensor:
 
 
 def _anchor(
-    member: EncodedMember,
     landmark_method: str,
     n_neighbors: int,
     bandwidth_factor: float,
     seed: int,
+    member: EncodedMember,
 ) -> tuple[FittedMember, spectral.Affinity]:
     """Landmarks, bandwidth and column sums of one member, and its affinity."""
     landmarks = spectral.choose_landmarks(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -22,17 +23,24 @@ from scedae._persistence import (
 from scedae._pipeline import (
     ROW_RESULTS,
     FittedPipeline,
+    PipelineFit,
     assign_rows,
     fit_pipeline,
 )
+from scedae._suggestion import ClusterSuggestion
+from scedae._validation import warn_if_unstable
 from scedae.autoencoder import TrainingOptions
 from scedae.rows import Scaler
+from scedae.spectral import Candidate, candidates_for
 
 
 class SpectralClusterer(BaseClusterer):
     """Runs the pipeline on a list of members and stores what comes back."""
 
     _learns_from_streams = True
+
+    # The largest number of clusters that "auto" looks at.
+    _most_clusters = 30
 
     n_neighbors: int
 
@@ -52,7 +60,7 @@ class SpectralClusterer(BaseClusterer):
             scaler,
             specs,
             training=training,
-            n_clusters=self.n_clusters,
+            n_clusters=self._numbers(context, specs),
             n_neighbors=int(self.n_neighbors),
             landmark_method=landmark_method,
             embedding=embedding,
@@ -71,6 +79,23 @@ class SpectralClusterer(BaseClusterer):
         self.members_ = result.reports
         self._store_agreement(result.member_agreement)
         self._store_pipeline(result.pipeline)
+        self.stability_ = result.stability
+        self._store_candidates(result.candidates)
+        if not context.statistics.constant:  # a warning of its own follows
+            self._warn_if_unstable(result)
+
+    def _numbers(self, context: FitContext, specs: Sequence[MemberSpec]) -> int | range:
+        """The number of clusters, or those to choose from."""
+        if not isinstance(self.n_clusters, str):
+            return int(self.n_clusters)
+        n_landmarks = min(spec.n_landmarks for spec in specs)
+        return candidates_for(context.rows.n_rows, n_landmarks, self._most_clusters)
+
+    def _warn_if_unstable(self, result: PipelineFit) -> None:
+        clear = self.suggestion_.clear if result.candidates else None
+        warn_if_unstable(
+            len(result.pipeline.centers), result.stability, result.margin, clear=clear
+        )
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
         """Clusters of the rows and how sure they are, by one walk over the rows.
@@ -123,16 +148,32 @@ class SpectralClusterer(BaseClusterer):
         self.singular_values_ = pipeline.basis.singular_values.copy()
         self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
 
+    def _store_candidates(self, candidates: Sequence[Candidate]) -> None:
+        if candidates:
+            self.suggestion_ = ClusterSuggestion(tuple(candidates))
+        else:  # of an earlier fit, perhaps
+            self.__dict__.pop("suggestion_", None)
+
     def _pack(self) -> Packed:
         info, tensors = pack_pipeline(self.pipeline_)
         agreement = self.member_agreement_[np.isfinite(self.member_agreement_)]
         if self._has_embedding:
             tensors["confidence"] = torch.from_numpy(self.confidence_)
         tensors["member_agreement"] = torch.from_numpy(agreement)
-        return {"pipeline": info, "reports": pack_reports(self.members_)}, tensors
+        candidates: tuple[Candidate, ...] = ()
+        if hasattr(self, "suggestion_"):
+            candidates = self.suggestion_.candidates
+        return {
+            "pipeline": info,
+            "reports": pack_reports(self.members_),
+            "stability": self.stability_,
+            "candidates": [asdict(candidate) for candidate in candidates],
+        }, tensors
 
     def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
         self.members_ = unpack_reports(info["reports"])
+        self.stability_ = float(info["stability"])
+        self._store_candidates([Candidate(**each) for each in info["candidates"]])
         pipeline = unpack_pipeline(info["pipeline"], archive, self.n_features_in_)
         self._store_pipeline(pipeline)
         if hasattr(self, "labels_"):  # not of rows that did not lie in memory

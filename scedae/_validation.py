@@ -9,7 +9,11 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from scedae.exceptions import DegenerateDataWarning, warn_user
+from scedae.exceptions import (
+    DegenerateDataWarning,
+    UnstableClustersWarning,
+    warn_user,
+)
 from scedae.rows import (
     MemoryRows,
     Stream,
@@ -115,16 +119,31 @@ def _is_numeric(dtype: Any) -> bool:
     return kind in "buif"
 
 
-def check_enough_rows(n_rows: int, n_clusters: int) -> None:
-    if n_rows < n_clusters:
+# Clusters of noise have a stability times a mean margin of at most 0.3, but for two
+# halves of a square, and those of sets with classes at least 0.36.
+_LEAST_TRUST = 1 / 3
+
+# The least number of clusters that is ever suggested: one is no clustering.
+FEWEST_CLUSTERS = 2
+
+
+def check_enough_rows(n_rows: int, n_clusters: int | str) -> None:
+    if isinstance(n_clusters, str):
+        if n_rows < FEWEST_CLUSTERS:
+            raise ValueError(
+                f"n_samples={n_rows} should be >= {FEWEST_CLUSTERS} for "
+                f"n_clusters={n_clusters!r}: give more rows."
+            )
+    elif n_rows < n_clusters:
         raise ValueError(
             f"n_samples={n_rows} should be >= n_clusters={n_clusters}: give more rows "
             "or ask for fewer clusters."
         )
 
 
-def check_landmarks(n_landmarks: int, n_rows: int, n_clusters: int) -> None:
-    if n_landmarks < min(n_clusters, n_rows):
+def check_landmarks(n_landmarks: int, n_rows: int, n_clusters: int | str) -> None:
+    needed = FEWEST_CLUSTERS if isinstance(n_clusters, str) else n_clusters
+    if n_landmarks < min(needed, n_rows):
         raise ValueError(
             f"n_landmarks={n_landmarks} is less than n_clusters={n_clusters}: every "
             "cluster needs landmarks of its own. Leave n_landmarks='auto', or take ten "
@@ -156,3 +175,29 @@ def warn_if_degenerate(n_found: int, n_clusters: int, *, constant: bool) -> None
     else:
         return
     warn_user(message, DegenerateDataWarning)
+
+
+def warn_if_unstable(
+    n_clusters: int, stability: float, margin: float, *, clear: bool | None
+) -> None:
+    """Say so when another look at the rows would find other clusters.
+
+    ``clear`` says whether a number that was estimated stands out; None, if it was
+    given.
+    """
+    agree = f"two halves of the ensemble agree on them by {stability:.2f} (stability_"
+    if clear is False:
+        message = (
+            f"no number of clusters stands out: X may have no clusters. The best guess "
+            f"is {n_clusters}; {agree}, 1 at best). See suggestion_ for the evidence, "
+            "try another scale, or drop columns that are noise."
+        )
+    elif stability * margin < _LEAST_TRUST:
+        message = (
+            f"the {n_clusters} clusters are no sure thing: {agree}, 1 at best). X may "
+            "have no clusters, or another number of them: see scedae.suggest_clusters, "
+            "try another scale, or drop columns that are noise."
+        )
+    else:
+        return
+    warn_user(message, UnstableClustersWarning)

@@ -42,6 +42,10 @@ class DegenerateDataWarning(UserWarning):
     """The data allow an answer, but it means little."""
 
 
+class UnstableClustersWarning(UserWarning):
+    """Halves of the ensemble find other clusters: there may be none, or not so many."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's own code, however deep the reason is found."""
     level = 1

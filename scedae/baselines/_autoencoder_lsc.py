@@ -26,7 +26,7 @@ class AutoencoderLSC(AutoencoderParameters, SpectralClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
+    n_clusters : int or "auto", default=8
     hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, \
 precision, scale, n_landmarks, n_neighbors, embedding, device, random_state, verbose
         As in :class:`~scedae.SCEDAE`; the embedding is LSC's.
@@ -34,7 +34,7 @@ precision, scale, n_landmarks, n_neighbors, embedding, device, random_state, ver
     Attributes
     ----------
     labels_, confidence_, embedding_, cluster_centers_, singular_values_, members_, \
-member_agreement_, pipeline_, seed_
+member_agreement_, stability_, suggestion_, pipeline_, seed_
         As in :class:`~scedae.SCEDAE`.
     """
 
@@ -46,7 +46,7 @@ member_agreement_, pipeline_, seed_
 
     def __init__(
         self,
-        n_clusters: int = 8,
+        n_clusters: int | str = 8,
         *,
         hidden_layers: str | Sequence[int] = "auto",
         encoding_dim: int = 10,

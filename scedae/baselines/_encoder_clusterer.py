@@ -17,6 +17,8 @@ from scedae.spectral import nearest
 class EncoderClusterer(AutoencoderParameters):
     """Stores a fitted encoder with its centres, and takes it to a file and back."""
 
+    n_clusters: int  # never "auto": there is no spectrum to count by
+
     members_: tuple[MemberReport, ...]
 
     def _store_codes(self, codes: torch.Tensor, model: FittedEncoder) -> None:

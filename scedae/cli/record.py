@@ -88,7 +88,7 @@ def describe_run(
 def _clusters(model: SCEDAE) -> list[dict[str, Any]]:
     """Size and mean confidence of each cluster."""
     found = []
-    for label in range(model.n_clusters):
+    for label in range(len(model.cluster_centers_)):
         own = model.confidence_[model.labels_ == label]
         mean = round(float(own.mean()), 6) if len(own) else None
         found.append({"label": label, "rows": len(own), "confidence": mean})

@@ -8,5 +8,13 @@ from scedae.plot._embedding import embedding
 from scedae.plot._exemplars import exemplars
 from scedae.plot._members import agreement, training_curves
 from scedae.plot._spectrum import spectrum
+from scedae.plot._suggestion import suggestion
 
-__all__ = ["agreement", "embedding", "exemplars", "spectrum", "training_curves"]
+__all__ = [
+    "agreement",
+    "embedding",
+    "exemplars",
+    "spectrum",
+    "suggestion",
+    "training_curves",
+]

@@ -35,7 +35,7 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
     # The trivial value 1 of the constant vector is not stored, but counts.
     values = np.concatenate([[1.0], model.singular_values_])
     place = np.arange(1, len(values) + 1)
-    k = model.n_clusters
+    k = len(model.cluster_centers_)
     ax.plot(place, values, color="0.75", zorder=1)
     ax.scatter(place[:k], values[:k], color="C0", label=f"the first {k}")
     ax.scatter(place[k:], values[k:], color="0.6")

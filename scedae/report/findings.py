@@ -39,6 +39,6 @@ def look_at(model: Any, source: Source) -> Findings:
         labels,
         cdist(model.embedding_, model.cluster_centers_),
         model.confidence_,
-        contrast(source, labels, model.n_clusters),
+        contrast(source, labels, len(model.cluster_centers_)),
         picture_side(source),
     )

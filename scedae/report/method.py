@@ -41,9 +41,10 @@ _NUMBERS = (
 def story(model: Any, source: Source) -> list[str]:
     """Two short paragraphs for someone who does not know the method."""
     networks = _networks(model)
+    n_clusters = len(model.cluster_centers_)
     first = (
-        f"The {source.n_rows:,} rows were sorted into {model.n_clusters:,} "
-        f"{'cluster' if model.n_clusters == 1 else 'clusters'} by likeness alone. "
+        f"The {source.n_rows:,} rows were sorted into {n_clusters:,} "
+        f"{'cluster' if n_clusters == 1 else 'clusters'} by likeness alone. "
         "No one told the method which row belongs where"
         + (
             "; the known classes served only to score the result."
@@ -77,8 +78,9 @@ def story(model: Any, source: Source) -> list[str]:
 def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     """The settings that were used, after every "auto" was resolved."""
     lines = [("Scaling", _SCALING[model.pipeline_.scaler.kind])]
-    if model.n_clusters_ < model.n_clusters:
-        empty = f"{model.n_clusters - model.n_clusters_:,} of {model.n_clusters:,}"
+    n_clusters = len(model.cluster_centers_)
+    if model.n_clusters_ < n_clusters:
+        empty = f"{n_clusters - model.n_clusters_:,} of {n_clusters:,}"
         lines.append(("Clusters", f"{empty} asked for stayed empty"))
     specs = [member.spec for member in model.members_]
     if _networks(model):

@@ -92,7 +92,7 @@ def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
         "sheet": sheet,
         "place_on_sheet": {int(row): i for i, row in enumerate(sample)},
         "points": pack_points(findings, sample, cards, maps, sheet),
-        "spectrum": draw_spectrum(model.singular_values_, model.n_clusters),
+        "spectrum": draw_spectrum(model.singular_values_, len(model.cluster_centers_)),
         "members": member_lines(model),
         "curves": training_curves(model.members_),
         "scores": scores,

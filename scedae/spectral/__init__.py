@@ -25,16 +25,21 @@ from scedae.spectral.embedding import (
 from scedae.spectral.gram import Gram, gram_matrix
 from scedae.spectral.kmeans import kmeans, revive_empty
 from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
+from scedae.spectral.number import Candidate, candidates_for
+from scedae.spectral.panel import Panel
 
 __all__ = [
     "EMBEDDINGS",
     "LANDMARK_METHODS",
     "Affinity",
     "Basis",
+    "Candidate",
     "Encoding",
     "FusedAffinity",
     "Gram",
     "Neighbors",
+    "Panel",
+    "candidates_for",
     "choose_landmarks",
     "combine",
     "embed",

@@ -47,6 +47,10 @@ class Affinity:
         weights = self.weights * column_scale[self.columns]
         return Affinity(self.columns, weights, self.n_landmarks)
 
+    def take(self, rows: torch.Tensor) -> Affinity:
+        """Some rows, by number."""
+        return Affinity(self.columns[rows], self.weights[rows], self.n_landmarks)
+
 
 @dataclass(frozen=True)
 class FusedAffinity:
@@ -68,6 +72,10 @@ class FusedAffinity:
 
     def column_sums(self) -> torch.Tensor:
         return torch.cat([part.column_sums() for part in self.parts])
+
+    def take(self, rows: torch.Tensor) -> FusedAffinity:
+        """Some rows, by number."""
+        return FusedAffinity(tuple(part.take(rows) for part in self.parts))
 
     def times(self, matrix: torch.Tensor) -> torch.Tensor:
         """Product with a (Σp, q) matrix; each row by itself."""

@@ -40,6 +40,10 @@ class Basis:
     vectors: np.ndarray  # (Σp, q)
     singular_values: np.ndarray  # (q,)
 
+    def first(self, n_vectors: int) -> Basis:
+        """The leading ones alone."""
+        return Basis(self.vectors[:, :n_vectors], self.singular_values[:n_vectors])
+
 
 def n_vectors(embedding: str, n_clusters: int) -> int:
     """How many vectors an embedding uses: 2 … k+1 for LSC, 2 … 2k for diffusion.

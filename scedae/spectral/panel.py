@@ -1,0 +1,90 @@
+"""The whole ensemble and two opposed halves, asked for so many clusters each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+import torch
+from sklearn.metrics import adjusted_rand_score
+
+from scedae._random import generator
+from scedae.spectral.affinity import FusedAffinity, unfuse
+from scedae.spectral.embedding import Basis
+from scedae.spectral.number import Candidate, candidate
+from scedae.spectral.views import View, opposed_views
+
+# Rows that the halves learn from at most, and rows that all are asked about: opinions
+# shall cost little beside the fit.
+_ROWS_LEARNT = 100_000
+_ROWS_ASKED = 2000
+
+
+class Panel:
+    """Opinions on the clusters of some rows.
+
+    Parameters
+    ----------
+    affinity : FusedAffinity
+        Z̄ of the rows at hand.
+    column_scales : sequence of tensor
+        Those by which it was fused.
+    basis : Basis
+        Of the whole, with the vectors that the largest number of clusters needs.
+    embedding : {"diffusion", "lsc"}
+    seed : int
+    """
+
+    def __init__(
+        self,
+        affinity: FusedAffinity,
+        column_scales: Sequence[torch.Tensor],
+        basis: Basis,
+        embedding: str,
+        seed: int,
+    ) -> None:
+        self._embedding, self._seed = embedding, seed
+        draw = generator(seed, "opinions")
+        order = torch.randperm(affinity.n_rows, generator=draw)
+        learnt = affinity.take(order[:_ROWS_LEARNT].to(affinity.device))
+        self._asked = order[:_ROWS_ASKED].to(affinity.device)
+        first_ones = torch.arange(len(self._asked), device=affinity.device)
+        bare = list(unfuse(learnt, column_scales))
+        n_vectors = len(basis.singular_values)
+        self._whole = View(learnt.take(first_ones), basis)
+        self._halves = opposed_views(bare, first_ones, n_vectors, draw)
+
+    def weigh(self, numbers: Iterable[int]) -> tuple[Candidate, ...]:
+        """Evidence for each number of clusters, the best first."""
+        values = self._whole.basis.singular_values
+        found = []
+        for k in numbers:
+            own = self._opinion(self._whole, k, "whole")
+            found.append(candidate(values, k, self._agreement(own, k)))
+        return tuple(sorted(found, key=lambda each: -each.score))
+
+    def stability(self, labels: torch.Tensor, n_clusters: int) -> float:
+        """How much the halves agree with the labels of all rows, and together."""
+        return self._agreement(labels[self._asked].cpu().numpy(), n_clusters)
+
+    def _agreement(self, labels: np.ndarray, n_clusters: int) -> float:
+        halves = [
+            self._opinion(view, n_clusters, f"half {number}")
+            for number, view in enumerate(self._halves, 1)
+        ]
+        return agreement([labels, *halves])
+
+    def _opinion(self, view: View, n_clusters: int, name: str) -> np.ndarray:
+        draw = generator(self._seed, "opinions", n_clusters, name)
+        return view.labels(n_clusters, self._embedding, draw)
+
+
+def agreement(opinions: Sequence[np.ndarray]) -> float:
+    """Mean adjusted Rand index over all pairs of labels, in [0, 1].
+
+    1 when all are the same up to the names of the clusters, 0 when they agree no more
+    than labels dealt at random would (less than that counts as 0).
+    """
+    pairs = [adjusted_rand_score(a, b) for a, b in combinations(opinions, 2)]
+    return float(np.clip(np.mean(pairs), 0, 1))
