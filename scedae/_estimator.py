@@ -105,8 +105,12 @@ default="auto"
     embedding : {"diffusion", "lsc"}, default="diffusion"
         ``"lsc"``: singular vectors 2 … k+1, unweighted. ``"diffusion"``: vectors
         2 … 2k, each weighted by a power of its singular value (such that the k-th
-        keeps 0.7 of its weight), which finds small clusters beside large ones. Rows
+        keeps 0.75 of its weight), which finds small clusters beside large ones. Rows
         are normalised in both.
+    weigh_members : bool, default=True
+        Whether members that see fewer clusters than most (by their own singular
+        values) count less in the fused affinity. With False all count alike, as in
+        the publication.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None
@@ -147,6 +151,8 @@ default="auto"
         whose clusters are hardly more than noise warns.
     suggestion_ : ClusterSuggestion
         The evidence for each number of clusters; only with ``n_clusters="auto"``.
+    member_weights_ : ndarray of shape (n_members,)
+        What each member counts in the fused affinity, 1 on average.
     pipeline_ : FittedPipeline
         Everything that was learnt.
     n_clusters_ : int
@@ -189,6 +195,7 @@ default="auto"
         ],
         "checkpoint_dir": [str, os.PathLike, None],
         "embedding": [StrOptions(set(EMBEDDINGS))],
+        "weigh_members": ["boolean"],
     }
 
     def __init__(
@@ -211,6 +218,7 @@ default="auto"
         n_landmarks: str | int = "auto",
         n_neighbors: int = 3,
         embedding: str = "diffusion",
+        weigh_members: bool = True,
         device: str | torch.device = "auto",
         checkpoint_dir: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -233,6 +241,7 @@ default="auto"
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors
         self.embedding = embedding
+        self.weigh_members = weigh_members
         self.device = device
         self.checkpoint_dir = checkpoint_dir
         self.random_state = random_state
@@ -274,6 +283,7 @@ default="auto"
             "n_landmarks": 500,
             "n_neighbors": 5,
             "embedding": "lsc",
+            "weigh_members": False,
         }
         return cls(n_clusters, ensemble=ensemble, **{**settings, **overrides})
 
@@ -298,6 +308,7 @@ default="auto"
             scaler,
             training,
             embedding=self.embedding,
+            weigh_members=self.weigh_members,
             checkpoint=checkpoint,
         )
 

@@ -64,6 +64,7 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
             {
                 "spec": asdict(member.spec),
                 "bandwidth": member.bandwidth,
+                "weight": member.weight,
                 "encoder": number,
             }
         )
@@ -127,6 +128,7 @@ def _unpack_member(
         bandwidth=bandwidth,
         column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks)),
         votes=archive.tensor(f"{prefix}.votes", len(landmarks), n_clusters),
+        weight=float(info.get("weight", 1.0)),
     )
 
 

@@ -34,6 +34,9 @@ from scedae.rows import Result, Rows, ScaledStream, Scaler, scaled
 
 # Of ten starts none may end in the best clusters: on USPS one in four does.
 _STARTS = 30
+_START_ROUNDS = 15
+# By which members are weighed where the number of clusters is still to be found.
+_USUAL_CLUSTERS = 10
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class FittedMember:
     bandwidth: float
     column_scale: torch.Tensor  # (p,) Σ^(-1/2), float64
     votes: torch.Tensor  # (p, k) share of each cluster near each landmark, float64
+    weight: float = 1.0  # in the fused affinity; part of ``column_scale`` already
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
         return rows if self.encoder is None else encode(self.encoder, rows)
@@ -217,6 +221,7 @@ def fit_pipeline(
     seed: int,
     device: torch.device,
     progress: Progress,
+    weigh_members: bool = False,
     rows_are_equal: bool = False,
     checkpoint: Checkpoint | None = None,
 ) -> PipelineFit:
@@ -245,6 +250,7 @@ def fit_pipeline(
         embedding=embedding,
         seed=seed,
         progress=progress,
+        weigh_members=weigh_members,
     )
 
 
@@ -258,6 +264,7 @@ def cluster_members(
     embedding: str,
     seed: int,
     progress: Progress,
+    weigh_members: bool = False,
     bandwidth_factor: float = 1.0,
     opinions: bool = True,
 ) -> PipelineFit:
@@ -274,7 +281,10 @@ def cluster_members(
     members, affinities = _anchor_all(encoded, anchor, progress)
 
     progress.stage("fuse")
-    fusion = _fuse(members, affinities, stream, n_neighbors, progress)
+    weigh = None
+    if weigh_members and len(members) > 2:
+        weigh = partial(_weigh, n_clusters=_contrasted(n_clusters))
+    fusion = _fuse(members, affinities, stream, n_neighbors, weigh, progress)
     del affinities  # as large as the fused one
 
     progress.stage("embed")
@@ -301,7 +311,7 @@ def cluster_members(
     progress.stage("assign")
     random = generator(seed, "assign")
     centers = spectral.kmeans(
-        points, n_clusters, random, n_starts=_STARTS, n_iter_start=15
+        points, n_clusters, random, n_starts=_STARTS, n_iter_start=_START_ROUNDS
     ).centers
     nearest = spectral.nearest(points, centers)[:, 0]
     voters = _with_votes(fusion.members, fused, nearest, n_clusters)
@@ -355,17 +365,50 @@ def _fuse(
     affinities: Sequence[spectral.Affinity],
     stream: ScaledStream | None,
     n_neighbors: int,
+    weigh: Callable[..., list[FittedMember]] | None,
     progress: Progress,
 ) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
-    if stream is None:
-        fused = spectral.fuse(affinities, [m.column_scale for m in members])
-        return Fusion(members, fused, spectral.gram_matrix(fused), fused.column_sums())
-    kernel = partial(landmark_sums, tuple(members), n_neighbors)
-    sums: LandmarkSums = stream.total(kernel, add, _ticking(progress))
-    members = _rescaled(members, sums)
+    sums: LandmarkSums | None = None
+    if stream is not None:
+        kernel = partial(landmark_sums, tuple(members), n_neighbors)
+        sums = stream.total(kernel, add, _ticking(progress))
+        members = _rescaled(members, sums)
+    if weigh is not None:
+        members = weigh(members, affinities)
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
-    return Fusion(members, fused, *sums.fused(members))
+    if sums is not None:
+        return Fusion(members, fused, *sums.fused(members))
+    return Fusion(members, fused, spectral.gram_matrix(fused), fused.column_sums())
+
+
+def _contrasted(n_clusters: int | range) -> int:
+    """The number of clusters by which members are weighed, before it is known."""
+    if isinstance(n_clusters, int):
+        return n_clusters
+    return min(_USUAL_CLUSTERS, n_clusters[-1])
+
+
+def _weigh(
+    members: Sequence[FittedMember],
+    affinities: Sequence[spectral.Affinity],
+    n_clusters: int,
+) -> list[FittedMember]:
+    """Members that count less where they see fewer clusters than the others."""
+    contrasts = [
+        spectral.contrast(affinity, member.column_scale, n_clusters)
+        for member, affinity in zip(members, affinities, strict=True)
+    ]
+    return [
+        replace(
+            member,
+            column_scale=member.column_scale * float(np.sqrt(weight)),
+            weight=float(weight),
+        )
+        for member, weight in zip(
+            members, spectral.weights_of(contrasts), strict=True
+        )
+    ]
 
 
 def _answer(

@@ -21,10 +21,10 @@ from scedae.spectral.gram import Gram
 
 EMBEDDINGS = ("diffusion", "lsc")
 
-# What the diffusion leaves of the k-th vector: its time t follows from (σ_k²)^t = 0.7.
+# What the diffusion leaves of the k-th vector: its time t follows from (σ_k²)^t = 0.75.
 # A fixed t suits one data set and spoils another, since how fast singular values fall
-# depends on the data and on the number of landmarks; docs/design.md has the numbers.
-_KEPT_OF_VECTOR_K = 0.7
+# depends on the data and on the number of landmarks; docs/recipe.md has the numbers.
+_KEPT_OF_VECTOR_K = 0.75
 _TIME_LIMITS = (0.5, 1000.0)
 
 # Up to here all eigenvectors by LAPACK: safe where eigenvalues coincide, and fast.
