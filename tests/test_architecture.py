@@ -10,7 +10,15 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "scedae"
 
 # Each floor may import from those named behind it, and from itself.
-GROUND = {"_random", "_blocks", "_device", "_progress", "_version", "exceptions"}
+GROUND = {
+    "_blocks",
+    "_device",
+    "_products",
+    "_progress",
+    "_random",
+    "_version",
+    "exceptions",
+}
 PUBLIC = {
     "SCEDAE",
     "__version__",
