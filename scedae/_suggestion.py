@@ -9,9 +9,9 @@ from scedae.spectral import Candidate
 # Best candidates shown by ``repr``.
 _SHOWN = 5
 
-# Clouds without clusters, of 2 to 50 columns, score at most 0.25; sets with clusters
-# from 1.2 on (docs/number-of-clusters.md).
-_CLEAR_SCORE = 0.5
+# Clouds without clusters, of 2 to 50 columns, score at most 0.1, sets with classes at
+# least 0.4 (docs/number-of-clusters.md).
+_CLEAR_SCORE = 0.2
 
 
 @dataclass(frozen=True, repr=False)

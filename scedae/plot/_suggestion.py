@@ -6,30 +6,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scedae.plot._canvas import axes_for, plain
+from scedae.plot._canvas import plain, pyplot
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Candidates named in the picture.
 _NAMED = 3
 
 
-def suggestion(suggestion: Any, *, ax: Axes | None = None) -> Axes:
-    """Gap, stability and score of each number of clusters; the best are named.
+def suggestion(suggestion: Any) -> Figure:
+    """Stability, gap and score of each number of clusters; the best are named.
 
     Parameters
     ----------
     suggestion : ClusterSuggestion, or a model fitted with ``n_clusters="auto"``
-    ax : Axes, default=None
-        Where to draw; new Axes if not given. Stability has an axis of its own, on the
-        right.
 
     Returns
     -------
-    ax : Axes
-        With a bar for the gap of each number, the part of it that the score leaves in
-        a darker shade.
+    figure : Figure
+        Two Axes, one above the other: the stability of each number, and bars for its
+        gap, of which the score is the part in a darker shade.
     """
     suggestion = getattr(suggestion, "suggestion_", suggestion)
     if not hasattr(suggestion, "candidates"):
@@ -37,42 +34,39 @@ def suggestion(suggestion: Any, *, ax: Axes | None = None) -> Axes:
             f"{type(suggestion).__name__} holds no suggestion: pass the result of "
             "scedae.suggest_clusters, or a model fitted with n_clusters='auto'."
         )
-    ax = axes_for(ax, 7, 3.8)
+    figure, (above, below) = pyplot().subplots(
+        2, figsize=(7, 4.5), sharex=True, height_ratios=(2, 3), layout="constrained"
+    )
+    ranked = sorted(suggestion.candidates, key=lambda each: each.n_clusters)
+    numbers = np.array([each.n_clusters for each in ranked])
+    gaps = np.array([max(each.gap, 0) for each in ranked])
+
+    above.plot(numbers, [each.stability for each in ranked], "o-", ms=4, color="C3")
+    above.set(ylim=(0, 1.05), ylabel="stability")
+    below.bar(numbers, gaps, color="0.85", label="gap")
+    scores = [each.score for each in ranked]
+    below.bar(numbers, scores, color="C0", label="score: gap · stability⁶")
+    _name(below, suggestion.candidates[:_NAMED])
+    below.set(xlabel="number of clusters", ylabel="gap and score")
+    below.legend(frameon=False)
+    for ax in (above, below):
+        ax.axvline(suggestion.n_clusters, color="0.6", ls="--", lw=0.8, zorder=0)
+        plain(ax)
+    return figure
+
+
+def _name(ax: Any, candidates: Any) -> None:
+    """Their numbers above their bars, the first in bold."""
     from matplotlib.ticker import MaxNLocator
 
-    best = suggestion.candidates[:_NAMED]
-    ranked = sorted(suggestion.candidates, key=lambda each: each.n_clusters)
-    number = np.array([each.n_clusters for each in ranked])
-    gap = np.array([max(each.gap, 0) for each in ranked])
-    score = np.array([each.score for each in ranked])
-    ax.bar(number, gap, color="0.85", label="gap")
-    ax.bar(number, score, color="C0", label="score: gap · stability⁴")
-    for place, each in enumerate(best, 1):
+    for place, each in enumerate(candidates):
         ax.annotate(
-            f"k = {each.n_clusters}",
+            str(each.n_clusters),
             (each.n_clusters, max(each.gap, 0)),
-            xytext=(0, 3),
+            xytext=(0, 2),
             textcoords="offset points",
             ha="center",
-            fontweight="bold" if place == 1 else "normal",
+            weight="normal" if place else "bold",
         )
-    ax.set(xlabel="number of clusters", ylabel="gap and score")
     ax.margins(y=0.12)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-    right = ax.twinx()
-    stability = [each.stability for each in ranked]
-    right.plot(number, stability, "o-", color="C3", ms=3, lw=1, label="stability")
-    right.set(ylim=(0, 1.05), ylabel="stability")
-    right.spines["top"].set_visible(False)
-    plain(ax)
-    marks, names = ax.get_legend_handles_labels()
-    more_marks, more_names = right.get_legend_handles_labels()
-    ax.figure.legend(
-        [*marks, *more_marks],
-        [*names, *more_names],
-        frameon=False,
-        loc="outside upper center",
-        ncols=3,
-    )
-    return ax

@@ -1,4 +1,4 @@
-"""The whole ensemble and two opposed halves, asked for so many clusters each."""
+"""The whole ensemble and opposed halves of it, asked for so many clusters each."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from scedae.spectral.views import View, opposed_views
 # shall cost little beside the fit.
 _ROWS_LEARNT = 100_000
 _ROWS_ASKED = 2000
+# How often the rows are cut into halves: one cut may be unlucky.
+_CUTS = 2
 
 
 class Panel:
@@ -53,7 +55,9 @@ class Panel:
         bare = list(unfuse(learnt, column_scales))
         n_vectors = len(basis.singular_values)
         self._whole = View(learnt.take(first_ones), basis)
-        self._halves = opposed_views(bare, first_ones, n_vectors, draw)
+        self._pairs = [
+            opposed_views(bare, first_ones, n_vectors, draw) for _ in range(_CUTS)
+        ]
 
     def weigh(self, numbers: Iterable[int]) -> tuple[Candidate, ...]:
         """Evidence for each number of clusters, the best first."""
@@ -69,11 +73,14 @@ class Panel:
         return self._agreement(labels[self._asked].cpu().numpy(), n_clusters)
 
     def _agreement(self, labels: np.ndarray, n_clusters: int) -> float:
-        halves = [
-            self._opinion(view, n_clusters, f"half {number}")
-            for number, view in enumerate(self._halves, 1)
-        ]
-        return agreement([labels, *halves])
+        found = []
+        for cut, pair in enumerate(self._pairs):
+            halves = [
+                self._opinion(view, n_clusters, f"half {cut} {side}")
+                for side, view in enumerate(pair)
+            ]
+            found.append(agreement([labels, *halves]))
+        return float(np.mean(found))
 
     def _opinion(self, view: View, n_clusters: int, name: str) -> np.ndarray:
         draw = generator(self._seed, "opinions", n_clusters, name)

@@ -31,8 +31,9 @@ from scedae.spectral.embedding import (
 from scedae.spectral.gram import gram_matrix
 from scedae.spectral.kmeans import kmeans
 
-# Starts of k-means for an opinion, which need not be as good as the answer itself.
-_STARTS = 5
+# Starts and rounds of k-means for an opinion, which need not be as good as the answer.
+_STARTS = 3
+_ROUNDS = 30
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class View:
         matrix = embedding_matrix(basis, embedding, n_clusters)
         matrix_there = torch.from_numpy(matrix).to(self.affinity.device)
         points = embed(self.affinity, matrix_there)
-        found = kmeans(points, n_clusters, generator, n_starts=_STARTS)
+        found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
         return nearest(points, found.centers)[:, 0].cpu().numpy()
 
 

@@ -1,0 +1,45 @@
+"""The gap in units of a cloud, and which numbers are worth a look."""
+
+import numpy as np
+import pytest
+
+from scedae.spectral.number import candidate, candidates_for, relative_gap
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 5])
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_a_cloud_has_a_gap_of_two_over_its_dimension(dimension, k):
+    leaving = 0.01 * np.arange(1, 30) ** (2 / dimension)  # Weyl's law
+    values = np.sqrt(np.clip(1 - leaving, 0, 1))
+    if leaving[k - 1] < 1:
+        assert relative_gap(values, k) == pytest.approx(2 / dimension, rel=0.02)
+
+
+def test_pieces_have_a_gap_at_their_number_alone():
+    values = np.sqrt(
+        [1, 1, 1, 0.9, 0.85, 0.8]
+    )  # four pieces, the trivial value is gone
+    gaps = [relative_gap(values, k) for k in range(2, 7)]
+    assert int(np.argmax(gaps)) + 2 == 4
+    assert gaps[0] == gaps[1] == 0
+
+
+def test_what_is_never_left_has_no_gaps():
+    """Between 1e-12 and 1e-9 there are three orders of magnitude, and no clusters."""
+    values = np.sqrt(1 - np.array([1e-12, 1e-9, 1e-8]))
+    assert relative_gap(values, 2) < 1e-3
+
+
+def test_the_score_needs_both_kinds_of_evidence():
+    values = np.sqrt([1, 1, 0.9, 0.8])
+    assert candidate(values, 3, 1.0).score == candidate(values, 3, 1.0).gap
+    assert candidate(values, 3, 0.5).score < candidate(values, 3, 1.0).score / 50
+    assert candidate(values, 2, 1.0).score == 0
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_landmarks", "most", "last"),
+    [(1000, 250, 30, 30), (40, 40, 30, 8), (1000, 12, 30, 12), (3, 3, 30, 2)],
+)
+def test_numbers_worth_a_look(n_rows, n_landmarks, most, last):
+    assert candidates_for(n_rows, n_landmarks, most) == range(2, last + 1)
