@@ -157,7 +157,8 @@ def _leave_out_collapsed(
         "try a smaller learning_rate, other hidden_layers, or another scale "
         "(scale='standard' suits columns of different units)"
     )
-    if not alive:
+    networks = [member.encoder is not None for member in encoded]
+    if any(networks) and not any(m.encoder is not None for m in alive):
         raise CollapsedEnsembleError(
             "every autoencoder gave the same code, or no finite one, for all rows: "
             f"{remedy}."

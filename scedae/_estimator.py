@@ -25,7 +25,7 @@ from scedae._random import RandomState
 from scedae._spectral_estimator import SpectralClusterer
 from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
 from scedae._validation import check_landmarks
-from scedae.rows import DIRECTION_ROWS, Scaler, draw, find_directions
+from scedae.rows import Scaler, draw, find_directions, rows_to_learn
 from scedae.spectral import EMBEDDINGS
 
 
@@ -58,8 +58,8 @@ or list of MemberSpec, default="structure"
         ``docs/recipe.md`` shows what each costs and brings.
     n_members : int, default=None
         Autoencoders of the ensemble. None takes every order of the widths (6 of
-        three) for ``"structure"`` (3 orders if ``effort="fast"``, each order twice if
-        ``"best"``), and 5 otherwise.
+        three) for ``"structure"``, and 5 otherwise; with ``hidden_layers="auto"`` 3
+        orders if ``effort="fast"``, each order twice if ``"best"``.
     n_row_members : int, default=None
         Members beside the autoencoders that work on the rows themselves, each with
         landmarks of its own: they steady the answer where networks learn little. None
@@ -368,5 +368,6 @@ default="auto"
         at_most = self.n_directions
         if isinstance(at_most, str):
             at_most = MOST_DIRECTIONS
-        sample = draw(context.rows, scaler, DIRECTION_ROWS, context.seed)
+        n_learnt = rows_to_learn(context.rows.n_columns)
+        sample = draw(context.rows, scaler, n_learnt, context.seed)
         return replace(scaler, directions=find_directions(sample, at_most, context.seed))

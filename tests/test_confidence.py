@@ -84,7 +84,7 @@ def test_rows_between_two_clouds_are_doubtful(blobs):
 
 def test_members_agree_on_clear_data_and_less_on_noise(blobs, rng):
     clear = ESTIMATORS["SCEDAE"]().fit(blobs[0])
-    assert clear.member_agreement_.shape == (6,)
+    assert clear.member_agreement_.shape == (9,)
     assert (clear.member_agreement_ > 0.99).all()
     noise = ESTIMATORS["SCEDAE"](k=6).fit(rng.standard_normal((240, 6)))
     assert (noise.member_agreement_ < 0.9).all()
@@ -100,7 +100,7 @@ def test_a_collapsed_member_has_no_agreement(blobs, monkeypatch, tmp_path):
     monkeypatch.setattr("scedae._ensemble.is_collapsed", first_collapses)
     with pytest.warns(CollapsedMemberWarning):
         model = ESTIMATORS["SCEDAE"]().fit(blobs[0])
-    assert np.isnan(model.member_agreement_).tolist() == [True] + [False] * 5
+    assert np.isnan(model.member_agreement_).tolist() == [True] + [False] * 8
     model.save(tmp_path / "model")
     loaded = SCEDAE.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.member_agreement_, model.member_agreement_)

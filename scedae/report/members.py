@@ -36,7 +36,7 @@ def member_lines(model: Any) -> list[MemberLine]:
     return [
         MemberLine(
             number,
-            " – ".join(map(str, member.spec.hidden_layers)),
+            " – ".join(map(str, member.spec.hidden_layers)) or "the rows themselves",
             member.spec.epochs,
             member.spec.n_landmarks,
             member.loss if member.history else None,

@@ -108,8 +108,12 @@ def _autoencoders(model: Any) -> str:
     widths = " – ".join(map(str, networks[0]))
     text = f"{len(networks)}, hidden layers {widths}, codes of {model.encoding_dim}"
     ensemble = getattr(model, "ensemble", None)
-    if len(model.members_) > 1 and isinstance(ensemble, str):
-        text += f"; {len(model.members_)} members, which {_ENSEMBLES[ensemble]}"
+    n_members = sum(bool(member.spec.hidden_layers) for member in model.members_)
+    if n_members > 1 and isinstance(ensemble, str):
+        text += f"; {n_members} members, which {_ENSEMBLES[ensemble]}"
+    n_others = len(model.members_) - n_members
+    if n_others:
+        text += f"; {n_others} more on the rows themselves"
     return text
 
 

@@ -6,7 +6,7 @@ import torch
 
 from scedae._random import generator
 from scedae.rows.crew import Crew
-from scedae.rows.directions import DIRECTION_ROWS, Directions, find_directions
+from scedae.rows.directions import Directions, find_directions, rows_to_learn
 from scedae.rows.memory import MemoryRows, TensorRows
 from scedae.rows.numbers import plain_dtype, refuse_not_finite
 from scedae.rows.opening import is_elsewhere, open_rows, whole
@@ -40,7 +40,6 @@ def draw(rows: Rows, scaler: Scaler, at_most: int, seed: int) -> torch.Tensor:
 
 
 __all__ = [
-    "DIRECTION_ROWS",
     "SCALES",
     "Crew",
     "Directions",
@@ -63,6 +62,7 @@ __all__ = [
     "open_rows",
     "plain_dtype",
     "refuse_not_finite",
+    "rows_to_learn",
     "scaled",
     "whole",
     "write_result",

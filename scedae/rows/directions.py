@@ -17,8 +17,8 @@ from threadpoolctl import threadpool_limits
 from scedae._blocks import fixed_blocks, length
 from scedae._products import product
 
-# Rows that directions are learnt from, where there are more.
-DIRECTION_ROWS = 20_000
+# Numbers that directions are learnt from, where there are more: 32 MB.
+_NUMBERS_LEARNT = 1 << 23
 
 # Of one height, so that a row gets the same bits alone and among millions.
 _BLOCK_ROWS = 256
@@ -47,15 +47,24 @@ class Directions:
         return Directions(self.center.to(device), self.matrix.to(device))
 
 
+def rows_to_learn(n_columns: int) -> int:
+    """How many rows are enough to learn directions from."""
+    return max(_NUMBERS_LEARNT // n_columns, 1)
+
+
 def find_directions(sample: torch.Tensor, at_most: int, seed: int) -> Directions:
     """The principal directions of some rows; along them the mean variance is one."""
-    rows = sample.cpu().double().numpy()
     # No square of a number in [-1, 1] overflows.
-    largest = float(np.abs(rows).max()) or 1.0
+    largest = float(sample.abs().max()) or 1.0
+    rows = (sample.cpu() / largest).numpy()
     count = min(at_most, *rows.shape)
+    if bool((rows == rows[0]).all()):
+        # There is no direction to prefer.
+        columns = torch.eye(rows.shape[1], count)
+        return Directions(sample[0].cpu(), columns / largest)
     # One thread: a threaded BLAS would sum in another order for another number.
     with threadpool_limits(1, user_api="blas"):
-        found = PCA(count, random_state=seed % 2**32).fit(rows / largest)
+        found = PCA(count, random_state=seed % 2**32).fit(rows)
     spread = float(np.sqrt(found.explained_variance_.mean())) or 1.0
     matrix = np.ascontiguousarray(found.components_.T) / (spread * largest)
     return Directions(
