@@ -256,8 +256,9 @@ default="auto"
     ) -> Self:
         """The settings of the publication, as far as it tells them.
 
-        L2-normalised rows, no members but the autoencoders, orders of (500, 750, 1000), 250 epochs of Adam at a
-        constant 0.001, the LSC embedding. For its synthetic shapes the paper takes
+        L2-normalised rows, no members but the autoencoders, all of one weight, orders
+        of (500, 750, 1000), 250 epochs of Adam at a constant 0.001, the LSC embedding.
+        For its synthetic shapes the paper takes
         ``hidden_layers=(50, 75, 100), epochs=200``. What it leaves open is listed in
         ``docs/design.md``: code width 10, batches of 256, 500 landmarks, 5 nearest.
 
@@ -370,4 +371,5 @@ default="auto"
             at_most = MOST_DIRECTIONS
         n_learnt = rows_to_learn(context.rows.n_columns)
         sample = draw(context.rows, scaler, n_learnt, context.seed)
-        return replace(scaler, directions=find_directions(sample, at_most, context.seed))
+        found = find_directions(sample, at_most, context.seed)
+        return replace(scaler, directions=found)

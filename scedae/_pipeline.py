@@ -31,7 +31,6 @@ from scedae._random import generator
 from scedae.autoencoder import Encoder, TrainingOptions, encode
 from scedae.rows import Result, Rows, ScaledStream, Scaler, scaled
 
-
 # Of ten starts none may end in the best clusters: on USPS one in four does.
 _STARTS = 30
 _START_ROUNDS = 15
@@ -405,9 +404,7 @@ def _weigh(
             column_scale=member.column_scale * float(np.sqrt(weight)),
             weight=float(weight),
         )
-        for member, weight in zip(
-            members, spectral.weights_of(contrasts), strict=True
-        )
+        for member, weight in zip(members, spectral.weights_of(contrasts), strict=True)
     ]
 
 

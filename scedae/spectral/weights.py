@@ -22,9 +22,7 @@ _STEP = 0.25
 _LEAVES_NEVER = 1e-3
 
 
-def contrast(
-    affinity: Affinity, column_scale: torch.Tensor, n_clusters: int
-) -> float:
+def contrast(affinity: Affinity, column_scale: torch.Tensor, n_clusters: int) -> float:
     """How much faster direction 2k is left than the first k, as a logarithm."""
     alone = fuse([affinity], [column_scale])
     trivial = trivial_vector(alone.column_sums())

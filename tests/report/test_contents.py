@@ -32,7 +32,8 @@ def test_digits(digits, digits_page):
     assert f"{100 * scores['acc']:.1f}%" in text
     assert f"{scores['nmi']:.3f}" in text
     assert 'class="confusion"' in text
-    assert text.count('<polyline class="curve"') == sum(bool(m.history) for m in model.members_)
+    n_trained = sum(bool(member.history) for member in model.members_)
+    assert text.count('<polyline class="curve"') == n_trained
     assert "random_state=0" in text and "hidden_layers=(12, 8, 10)" in text
 
 

@@ -1,0 +1,60 @@
+"""What effort asks for, and what it leaves to parameters that were given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from scedae import SCEDAE
+from scedae._defaults import EFFORTS, resolve_epochs, resolve_hidden_layers
+from scedae.datasets import make_tetra
+
+
+def test_more_effort_is_more_work():
+    fast, default, best = (EFFORTS[name] for name in ("fast", "default", "best"))
+    for less, more in ((fast, default), (default, best)):
+        assert less.n_members < more.n_members
+        assert less.large_steps < more.large_steps
+        assert sum(less.layers) <= sum(more.layers)
+        epochs = [resolve_epochs("auto", (500,), 70_000, 256, e) for e in (less, more)]
+        assert epochs[0] < epochs[1]
+
+
+def test_small_data_have_small_networks_at_any_effort():
+    for effort in EFFORTS.values():
+        assert max(resolve_hidden_layers("auto", 1797, 64, effort)) < 100
+
+
+def test_fast_takes_fewer_members():
+    X, y = make_tetra(200, random_state=0)
+    model = SCEDAE(4, effort="fast", random_state=0).fit(X)
+    kinds = [bool(member.spec.hidden_layers) for member in model.members_]
+    assert kinds == [True] * 3 + [False] * 2
+    assert len(np.unique(model.labels_[y == y[0]])) == 1
+    told = SCEDAE(
+        4, effort="fast", n_members=1, n_row_members=0, epochs=3, n_landmarks=50
+    ).fit(X)
+    assert [m.spec.n_landmarks for m in told.members_] == [50]
+    assert told.members_[0].spec.epochs == 3
+
+
+def test_an_effort_that_is_not_there_is_an_error():
+    with pytest.raises(ValueError, match="effort"):
+        SCEDAE(2, effort="huge").fit(np.eye(9))
+
+
+def test_the_paper_knows_nothing_of_the_recipe(blobs):
+    model = SCEDAE.paper(3, hidden_layers=(8, 6), epochs=2, n_landmarks=40)
+    model.fit(blobs[0])
+    assert all(member.spec.hidden_layers for member in model.members_)
+    assert model.pipeline_.scaler.directions is None
+    assert (model.member_weights_ == 1).all()
+
+
+def test_directions_given_or_none(blobs):
+    X, _ = blobs
+    few = SCEDAE(3, n_directions=2, epochs=3, random_state=0).fit(X)
+    assert few.pipeline_.scaler.n_columns == 2
+    assert (few.predict(X) == few.labels_).all()
+    plain = SCEDAE(3, n_directions=None, epochs=3, random_state=0).fit(X)
+    assert plain.pipeline_.scaler.directions is None
