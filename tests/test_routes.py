@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 """One kernel a verb: rows in memory, in files and in Dask collections agree."""
 
 import numpy as np
@@ -82,7 +84,11 @@ def test_memory_and_file_agree_for_the_same_landmarks_and_encoders(
         )
         for member in pipeline.members
     ]
-    fused = dense_fused(dense)  # (n, Σp)
+    weights = np.repeat(
+        [member.weight for member in pipeline.members],
+        [len(member.landmarks) for member in pipeline.members],
+    )
+    fused = dense_fused(dense) * np.sqrt(weights)  # (n, Σp)
     values = np.linalg.svd(fused, compute_uv=False)
     n_values = len(fitted.singular_values_)
     np.testing.assert_allclose(
@@ -171,7 +177,8 @@ def test_one_seed_repeats_a_streamed_fit(X, tmp_path, few_are_drawn):
 
 def test_steps_do_not_grow_with_the_rows(X, tmp_path, few_are_drawn, monkeypatch):
     """An epoch of streamed rows is a draw, however many rows there are."""
-    monkeypatch.setattr(_defaults, "_SMALL_STEPS", 400)
+    effort = replace(_defaults.EFFORTS["default"], small_steps=400)
+    monkeypatch.setitem(_defaults.EFFORTS, "default", effort)
     np.save(tmp_path / "few.npy", X[:1000])
     np.save(tmp_path / "many.npy", X)
     few, many = (
