@@ -1,6 +1,6 @@
-from dataclasses import replace
-
 """One kernel a verb: rows in memory, in files and in Dask collections agree."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
