@@ -24,6 +24,10 @@ MOST_DIRECTIONS = 100
 _MIN_STEPS_PER_EPOCH = 8
 
 _FEWEST_LANDMARKS = 100
+# Beyond so many rows every pair of landmarks meets in some row, and the Gram matrix of
+# many landmarks would take gigabytes.
+_MANY_ROWS = 100_000
+_MOST_LANDMARKS_OF_MANY_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -84,9 +88,11 @@ def resolve_epochs(
 
 
 def resolve_landmarks(n_landmarks: str | int, n_rows: int, effort: Effort) -> int:
-    """``"auto"``: a share of the rows, from 100 to what the effort allows."""
+    """``"auto"``: a share of the rows, from 100 to what effort and memory allow."""
     if not isinstance(n_landmarks, str):
         return int(n_landmarks)
+    if n_rows > _MANY_ROWS:
+        return _MOST_LANDMARKS_OF_MANY_ROWS
     share = max(n_rows // effort.rows_per_landmark, _FEWEST_LANDMARKS)
     return min(share, effort.most_landmarks, n_rows)
 

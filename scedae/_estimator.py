@@ -99,7 +99,7 @@ default="auto"
         100. None leaves the rows as ``scale`` makes them.
     n_landmarks : "auto" or int, default="auto"
         Landmarks of each member. ``"auto"`` takes half of the rows, between 100 and
-        4,000 (2,000 if ``effort="fast"``, 8,000 if ``"best"``).
+        4,000 (8,000 if ``effort="best"``), and 1,000 beyond 100,000 rows.
     n_neighbors : int, default=3
         Nearest landmarks each row is tied to.
     embedding : {"diffusion", "lsc"}, default="diffusion"

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from scedae import SCEDAE
-from scedae._defaults import EFFORTS, resolve_epochs, resolve_hidden_layers
+from scedae._defaults import (
+    EFFORTS,
+    resolve_epochs,
+    resolve_hidden_layers,
+    resolve_landmarks,
+)
 from scedae.datasets import make_tetra
 
 
@@ -23,6 +28,13 @@ def test_more_effort_is_more_work():
 def test_small_data_have_small_networks_at_any_effort():
     for effort in EFFORTS.values():
         assert max(resolve_hidden_layers("auto", 1797, 64, effort)) < 100
+
+
+def test_landmarks_grow_with_the_rows_until_there_are_many():
+    default = EFFORTS["default"]
+    found = [resolve_landmarks("auto", n, default) for n in (60, 1797, 70_000, 100_001)]
+    assert found == [60, 898, 4000, 1000]
+    assert resolve_landmarks(321, 10**6, default) == 321
 
 
 def test_fast_takes_fewer_members():
