@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.linalg
 import torch
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from scedae.spectral.affinity import FusedAffinity
@@ -29,6 +30,8 @@ _TIME_LIMITS = (0.5, 1000.0)
 
 # Up to here all eigenvectors by LAPACK: safe where eigenvalues coincide, and fast.
 _DENSE_LIMIT = 1200
+# What converges at all does so in a few dozen restarts.
+_MOST_RESTARTS = 1000
 # Eigenvalues below this are rounding: their vectors would be noise divided by zero.
 _RANK_TOLERANCE = 1e-10
 
@@ -93,7 +96,13 @@ def _leading_eigenvectors(
     shape = (gram.size, gram.size)
     operator = LinearOperator(shape, matvec=deflated, dtype=np.float64)
     start = np.random.default_rng(0).standard_normal(gram.size)
-    return eigsh(operator, k=n_wanted, v0=start, ncv=2 * n_wanted + 30)
+    solve = partial(eigsh, operator, k=n_wanted, v0=start, ncv=2 * n_wanted + 30)
+    try:
+        return solve(maxiter=_MOST_RESTARTS)
+    except ArpackNoConvergence:
+        # Too many values equal 1 up to rounding: directions that a walk leaves less
+        # than once in a million steps cannot be told apart, any mixture will do.
+        return solve(tol=1e-6)
 
 
 def spectral_basis(gram: Gram, trivial: np.ndarray, n_wanted: int) -> Basis:

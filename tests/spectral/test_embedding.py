@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 from scedae.spectral import embedding
@@ -125,3 +126,20 @@ def test_signs_are_fixed(rng):
     vectors = basis_of(Z, 5).vectors
     largest = np.abs(vectors).argmax(0)
     assert (vectors[largest, np.arange(5)] > 0).all()
+
+
+def test_a_chain_of_pieces_that_hardly_touch_has_vectors_all_the_same():
+    """Many values that equal 1 up to rounding: ARPACK alone would give up."""
+    size, n_pieces = 1500, 50
+    piece = np.arange(size) * n_pieces // size
+    gram = sp.lil_matrix((size, size))
+    for number in range(n_pieces):
+        inside = np.flatnonzero(piece == number)
+        gram[np.ix_(inside, inside)] = 1 / len(inside)
+    for left in np.flatnonzero(np.diff(piece)):
+        gram[left, left + 1] = gram[left + 1, left] = 1e-14
+    trivial = np.full(size, size**-0.5)
+    basis = spectral_basis(SparseGram(gram.tocsr()), trivial, 5)
+    np.testing.assert_allclose(basis.singular_values, 1, atol=1e-5)
+    np.testing.assert_allclose(basis.vectors.T @ basis.vectors, np.eye(5), atol=1e-6)
+    np.testing.assert_allclose(basis.vectors.T @ trivial, 0, atol=1e-5)
