@@ -87,13 +87,21 @@ def resolve_epochs(
     return max(-(-n_steps // per_epoch), effort.min_epochs)
 
 
-def resolve_landmarks(n_landmarks: str | int, n_rows: int, effort: Effort) -> int:
-    """``"auto"``: a share of the rows, from 100 to what effort and memory allow."""
+def resolve_landmarks(
+    n_landmarks: str | int, n_rows: int, effort: Effort, n_columns: int | None = None
+) -> int:
+    """``"auto"``: a share of the rows, from 100 to what effort and memory allow.
+
+    Where the columns are told, at most 100 · 2^columns: among more landmarks in a
+    plane, a graph of three neighbours falls into crumbs.
+    """
     if not isinstance(n_landmarks, str):
         return int(n_landmarks)
     if n_rows > _MANY_ROWS:
         return _MOST_LANDMARKS_OF_MANY_ROWS
     share = max(n_rows // effort.rows_per_landmark, _FEWEST_LANDMARKS)
+    if n_columns is not None:
+        share = min(share, _FEWEST_LANDMARKS << min(n_columns, 16))
     return min(share, effort.most_landmarks, n_rows)
 
 

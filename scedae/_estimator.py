@@ -99,7 +99,8 @@ default="auto"
         100. None leaves the rows as ``scale`` makes them.
     n_landmarks : "auto" or int, default="auto"
         Landmarks of each member. ``"auto"`` takes half of the rows, between 100 and
-        4,000 (8,000 if ``effort="best"``), and 1,000 beyond 100,000 rows.
+        4,000 (8,000 if ``effort="best"``); 400 of two columns, 800 of three, 1,600 of
+        four; and 1,000 beyond 100,000 rows.
     n_neighbors : int, default=3
         Nearest landmarks each row is tied to.
     embedding : {"diffusion", "lsc"}, default="diffusion"
@@ -333,8 +334,9 @@ default="auto"
                     f"least one scedae.MemberSpec; got {self.ensemble!r}."
                 )
             return list(self.ensemble)
+        rows = context.rows
         n_landmarks = resolve_landmarks(
-            self.n_landmarks, context.rows.n_rows, self._effort
+            self.n_landmarks, rows.n_rows, self._effort, rows.n_columns
         )
         n_members = self.n_members
         if n_members is None and self.ensemble == "structure" and self._is_auto_layers:

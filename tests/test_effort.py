@@ -34,6 +34,8 @@ def test_landmarks_grow_with_the_rows_until_there_are_many():
     default = EFFORTS["default"]
     found = [resolve_landmarks("auto", n, default) for n in (60, 1797, 70_000, 100_001)]
     assert found == [60, 898, 4000, 1000]
+    planes = [resolve_landmarks("auto", 4096, default, d) for d in (1, 2, 3, 64)]
+    assert planes == [200, 400, 800, 2048]
     assert resolve_landmarks(321, 10**6, default) == 321
 
 
