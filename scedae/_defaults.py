@@ -32,7 +32,7 @@ _MOST_LANDMARKS_OF_MANY_ROWS = 1000
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work every "auto" asks for; docs/recipe.md plots what it buys."""
+    """How much work every "auto" asks for; docs/recipe.md tells what it buys."""
 
     n_members: int  # autoencoders of an ensemble on structures
     n_row_members: int  # members on the rows themselves
@@ -97,9 +97,9 @@ def resolve_landmarks(
     """
     if not isinstance(n_landmarks, str):
         return int(n_landmarks)
-    if n_rows > _MANY_ROWS:
-        return _MOST_LANDMARKS_OF_MANY_ROWS
     share = max(n_rows // effort.rows_per_landmark, _FEWEST_LANDMARKS)
+    if n_rows > _MANY_ROWS:
+        share = _MOST_LANDMARKS_OF_MANY_ROWS
     if n_columns is not None:
         share = min(share, _FEWEST_LANDMARKS << min(n_columns, 16))
     return min(share, effort.most_landmarks, n_rows)

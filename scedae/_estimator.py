@@ -63,11 +63,11 @@ or list of MemberSpec, default="structure"
     n_row_members : int, default=None
         Members beside the autoencoders that work on the rows themselves, each with
         landmarks of its own: they steady the answer where networks learn little. None
-        takes 3 (6 if ``effort="best"``).
+        takes 3 (2 if ``effort="fast"``, 6 if ``"best"``).
     hidden_layers : "auto" or sequence of int, default="auto"
         Widths of the encoder's hidden layers, mirrored by the decoder. ``"auto"``
         takes (48, 72, 96) below 5,000 rows; from there on (256, 384, 512) below 64
-        columns or if ``effort="fast"``, and (500, 750, 1000) else.
+        columns, else (500, 750, 1000), or (512, 384, 256) if ``effort="fast"``.
     encoding_dim : int, default=10
         Width of the code.
     epochs : "auto" or int, default="auto"
@@ -339,7 +339,8 @@ default="auto"
             self.n_landmarks, rows.n_rows, self._effort, rows.n_columns
         )
         n_members = self.n_members
-        if n_members is None and self.ensemble == "structure" and self._is_auto_layers:
+        all_auto = n_members is None and isinstance(self.hidden_layers, str)
+        if all_auto and self.ensemble == "structure":
             n_members = self._effort.n_members
         n_row_members = self.n_row_members
         if n_row_members is None:
@@ -358,10 +359,6 @@ default="auto"
     @property
     def _effort(self) -> Effort:
         return EFFORTS[self.effort]
-
-    @property
-    def _is_auto_layers(self) -> bool:
-        return isinstance(self.hidden_layers, str)
 
     def _scaler(self, context: FitContext) -> Scaler:
         """Scaled columns, turned to the directions of some of the rows."""

@@ -40,7 +40,7 @@ def unpack_scaler(info: dict[str, Any], archive: Archive, n_columns: int) -> Sca
     offset = archive.tensor("scaler.offset", n_columns)
     factor = archive.tensor("scaler.factor", n_columns)
     directions = None
-    if info.get("turned"):
+    if info["turned"]:
         center = archive.tensor("scaler.center", n_columns)
         matrix = archive.tensor("scaler.directions", n_columns, None)
         directions = Directions(center, matrix)
@@ -128,7 +128,7 @@ def _unpack_member(
         bandwidth=bandwidth,
         column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks)),
         votes=archive.tensor(f"{prefix}.votes", len(landmarks), n_clusters),
-        weight=float(info.get("weight", 1.0)),
+        weight=float(info["weight"]),
     )
 
 

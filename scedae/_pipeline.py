@@ -296,13 +296,8 @@ def cluster_members(
     if opinions:
         scales = [member.column_scale for member in fusion.members]
         panel = spectral.Panel(fusion.affinity, scales, basis, embedding, seed)
-    candidates: tuple[spectral.Candidate, ...] = ()
-    if not isinstance(n_clusters, int):
-        assert panel is not None
-        progress.stage("count")
-        candidates = panel.weigh(n_clusters)
-        n_clusters = candidates[0].n_clusters
-        basis = basis.first(spectral.n_vectors(embedding, n_clusters))
+    n_clusters, candidates = _count(panel, n_clusters, progress)
+    basis = basis.first(spectral.n_vectors(embedding, n_clusters))
     matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
     fused = fusion.affinity
     points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
@@ -406,6 +401,18 @@ def _weigh(
         )
         for member, weight in zip(members, spectral.weights_of(contrasts), strict=True)
     ]
+
+
+def _count(
+    panel: spectral.Panel | None, n_clusters: int | range, progress: Progress
+) -> tuple[int, tuple[spectral.Candidate, ...]]:
+    """The number of clusters, with the evidence if it was to be found."""
+    if isinstance(n_clusters, int):
+        return n_clusters, ()
+    assert panel is not None, "there is nobody to ask for the number of clusters"
+    progress.stage("count")
+    candidates = panel.weigh(n_clusters)
+    return candidates[0].n_clusters, candidates
 
 
 def _answer(

@@ -36,6 +36,7 @@ def test_landmarks_grow_with_the_rows_until_there_are_many():
     assert found == [60, 898, 4000, 1000]
     planes = [resolve_landmarks("auto", 4096, default, d) for d in (1, 2, 3, 64)]
     assert planes == [200, 400, 800, 2048]
+    assert resolve_landmarks("auto", 10**6, default, n_columns=2) == 400
     assert resolve_landmarks(321, 10**6, default) == 321
 
 

@@ -226,7 +226,9 @@ class ScaledRows:
 
     def blocks(self) -> Iterator[torch.Tensor]:
         """All rows in their order, a block at a time."""
-        return iter([self._all()]) if self._may_keep else self._scaled_blocks()
+        # Kept for the steps of a training; who only walks over the rows, as predict
+        # does, needs no copy of them.
+        return self._scaled_blocks() if self._kept is None else iter([self._kept])
 
     def _all(self) -> torch.Tensor:
         if self._kept is None:
