@@ -10,7 +10,7 @@ from scedae.spectral import Candidate
 _SHOWN = 5
 
 # Clouds without clusters, of 2 to 50 columns, score at most 0.1, sets with classes at
-# least 0.4 (docs/number-of-clusters.md).
+# least 0.8, but for one of two that overlap (docs/number-of-clusters.md).
 _CLEAR_SCORE = 0.2
 
 
