@@ -183,7 +183,9 @@ class Scaling:
 
     def __call__(self, block: torch.Tensor) -> torch.Tensor:
         moved = block.to(self.place, non_blocking=True)
-        return self.scaler(moved.to(self.dtype))
+        # Row after row also of a frame, which lies column after column: sums along
+        # a row would differ in their last bit.
+        return self.scaler(moved.to(self.dtype).contiguous())
 
     @property
     def place(self) -> torch.device:

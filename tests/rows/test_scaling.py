@@ -125,3 +125,14 @@ def test_sparse_rows_equal_dense_ones(rng):
     ):
         assert torch.equal(one, two)
     assert torch.equal(dense.take(index), sparse.take(index))
+
+
+@pytest.mark.parametrize("scale", ["none", "standard", "l2", "minmax"])
+def test_rows_that_lie_column_after_column_equal_the_others(rng, scale):
+    X = rng.standard_normal((300, 20))
+    scaler = fit_scaler(statistics_of(X), scale)
+    (plain,) = ScaledRows(MemoryRows(X), scaler).blocks()
+    (turned,) = ScaledRows(MemoryRows(np.asfortranarray(X)), scaler).blocks()
+    assert torch.equal(plain, turned)
+    # Sums along a row add in the order in which they find it in memory.
+    assert torch.equal(plain.double().square().sum(1), turned.double().square().sum(1))
