@@ -28,6 +28,9 @@ _FEWEST_LANDMARKS = 100
 # many landmarks would take gigabytes.
 _MANY_ROWS = 100_000
 _MOST_LANDMARKS_OF_MANY_ROWS = 1000
+# Rows that a landmark of the rows themselves may stand for. Codes are smooth, rows are
+# not: with 17 rows a landmark such members see little and drag the others down.
+_MOST_ROWS_OF_A_LANDMARK = 5
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,24 @@ def resolve_landmarks(
     if n_columns is not None:
         share = min(share, _FEWEST_LANDMARKS << min(n_columns, 16))
     return min(share, effort.most_landmarks, n_rows)
+
+
+def resolve_row_members(
+    n_row_members: int | None,
+    n_landmarks: int,
+    n_rows: int,
+    n_columns: int,
+    effort: Effort,
+) -> int:
+    """None: those of the effort, where the landmarks lie dense enough; else none.
+
+    Few columns are covered by few landmarks, however many the rows.
+    """
+    if n_row_members is not None:
+        return n_row_members
+    dense = n_rows <= _MOST_ROWS_OF_A_LANDMARK * n_landmarks
+    covered = n_landmarks >= _FEWEST_LANDMARKS << min(n_columns, 16)
+    return effort.n_row_members if dense or covered else 0
 
 
 def resolve_precision(precision: str, device_type: str) -> str:

@@ -18,7 +18,13 @@ from scedae._checkpoint import (
     open_folder,
     remembered_seed,
 )
-from scedae._defaults import EFFORTS, MOST_DIRECTIONS, Effort, resolve_landmarks
+from scedae._defaults import (
+    EFFORTS,
+    MOST_DIRECTIONS,
+    Effort,
+    resolve_landmarks,
+    resolve_row_members,
+)
 from scedae._members import ENSEMBLES, MemberSpec, plan_members, row_members
 from scedae._progress import Progress
 from scedae._random import RandomState
@@ -63,7 +69,8 @@ or list of MemberSpec, default="structure"
     n_row_members : int, default=None
         Members beside the autoencoders that work on the rows themselves, each with
         landmarks of its own: they steady the answer where networks learn little. None
-        takes 3 (2 if ``effort="fast"``, 6 if ``"best"``).
+        takes 3 (2 if ``effort="fast"``, 6 if ``"best"``), or none where a landmark
+        would stand for over 5 rows: beyond 20,000 rows, unless columns are few.
     hidden_layers : "auto" or sequence of int, default="auto"
         Widths of the encoder's hidden layers, mirrored by the decoder. ``"auto"``
         takes (48, 72, 96) below 5,000 rows; from there on (256, 384, 512) below 64
@@ -342,9 +349,9 @@ default="auto"
         all_auto = n_members is None and isinstance(self.hidden_layers, str)
         if all_auto and self.ensemble == "structure":
             n_members = self._effort.n_members
-        n_row_members = self.n_row_members
-        if n_row_members is None:
-            n_row_members = self._effort.n_row_members
+        n_row_members = resolve_row_members(
+            self.n_row_members, n_landmarks, rows.n_rows, rows.n_columns, self._effort
+        )
         return [
             *plan_members(
                 self.ensemble,

@@ -350,7 +350,7 @@ class Fusion:
 
     members: list[FittedMember]
     affinity: spectral.FusedAffinity  # Z̄ of the rows at hand
-    gram: spectral.Gram  # Z̄ᵀZ̄ of all rows
+    gram: spectral.Symmetric  # Z̄ᵀZ̄ of all rows
     column_sums: torch.Tensor  # (Σp,) of all rows
 
 
@@ -373,7 +373,7 @@ def _fuse(
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
     if sums is not None:
         return Fusion(members, fused, *sums.fused(members))
-    return Fusion(members, fused, spectral.gram_matrix(fused), fused.column_sums())
+    return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
 
 
 def _contrasted(n_clusters: int | range) -> int:

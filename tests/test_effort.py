@@ -11,6 +11,7 @@ from scedae._defaults import (
     resolve_epochs,
     resolve_hidden_layers,
     resolve_landmarks,
+    resolve_row_members,
 )
 from scedae.datasets import make_tetra
 
@@ -38,6 +39,19 @@ def test_landmarks_grow_with_the_rows_until_there_are_many():
     assert planes == [200, 400, 800, 2048]
     assert resolve_landmarks("auto", 10**6, default, n_columns=2) == 400
     assert resolve_landmarks(321, 10**6, default) == 321
+
+
+def test_members_on_the_rows_only_where_landmarks_lie_dense():
+    default = EFFORTS["default"]
+
+    def resolved(n_rows, n_columns, told=None):
+        n_landmarks = resolve_landmarks("auto", n_rows, default, n_columns)
+        return resolve_row_members(told, n_landmarks, n_rows, n_columns, default)
+
+    assert resolved(1797, 64) == resolved(20_000, 16) == default.n_row_members
+    assert resolved(70_000, 784) == resolved(10**6, 50) == 0
+    assert resolved(10**6, 2) == default.n_row_members  # 400 landmarks cover a plane
+    assert resolved(70_000, 784, told=4) == 4
 
 
 def test_fast_takes_fewer_members():

@@ -22,7 +22,8 @@ from scedae.spectral.embedding import (
     spectral_basis,
     trivial_vector,
 )
-from scedae.spectral.gram import Gram, gram_matrix
+from scedae.spectral.factored import gram_of
+from scedae.spectral.gram import Gram, Symmetric, gram_matrix
 from scedae.spectral.kmeans import kmeans, revive_empty
 from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 from scedae.spectral.number import Candidate, candidates_for
@@ -40,6 +41,7 @@ __all__ = [
     "Gram",
     "Neighbors",
     "Panel",
+    "Symmetric",
     "candidates_for",
     "choose_landmarks",
     "combine",
@@ -48,6 +50,7 @@ __all__ = [
     "embedding_matrix",
     "fuse",
     "gram_matrix",
+    "gram_of",
     "inverse_root",
     "kmeans",
     "landmark_affinity",

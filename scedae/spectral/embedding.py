@@ -18,7 +18,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from threadpoolctl import threadpool_limits
 
 from scedae.spectral.affinity import FusedAffinity
-from scedae.spectral.gram import Gram
+from scedae.spectral.gram import Symmetric
 
 EMBEDDINGS = ("diffusion", "lsc")
 
@@ -67,7 +67,9 @@ def trivial_vector(column_sums: torch.Tensor) -> np.ndarray:
     return vector / np.linalg.norm(vector)
 
 
-def _component_vectors(gram: Gram, trivial: np.ndarray, n_wanted: int) -> np.ndarray:
+def _component_vectors(
+    gram: Symmetric, trivial: np.ndarray, n_wanted: int
+) -> np.ndarray:
     """What a graph in several pieces adds to the eigenvalue 1, of shape (Σp, c - 1).
 
     Each piece has its own constant vector. They are known without computing, and
@@ -86,7 +88,7 @@ def _component_vectors(gram: Gram, trivial: np.ndarray, n_wanted: int) -> np.nda
 
 
 def _leading_eigenvectors(
-    gram: Gram, known: np.ndarray, n_wanted: int
+    gram: Symmetric, known: np.ndarray, n_wanted: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs of the Gram matrix orthogonal to the known vectors."""
 
@@ -105,7 +107,7 @@ def _leading_eigenvectors(
         return solve(tol=1e-6)
 
 
-def spectral_basis(gram: Gram, trivial: np.ndarray, n_wanted: int) -> Basis:
+def spectral_basis(gram: Symmetric, trivial: np.ndarray, n_wanted: int) -> Basis:
     """The ``n_wanted`` leading singular vectors after the constant one (Prop. 1).
 
     The constant direction is taken out by name rather than by position: when the

@@ -21,19 +21,10 @@ _BLOCK_PAIRS = 1 << 25
 _MEMORY_SHARE = 0.25
 
 
-class Gram(Protocol):
+class Symmetric(Protocol):
     """A symmetric matrix with what an eigensolver on the host asks of it."""
 
     size: int
-
-    @property
-    def nbytes(self) -> int: ...
-
-    def __add__(self, other: Any) -> Gram:
-        """The sum over the rows of both; the other may be of the other kind."""
-
-    def scaled(self, factors: np.ndarray) -> Gram:
-        """Rows and columns times the factors of their landmarks."""
 
     def dense(self) -> np.ndarray:
         """All of it, for small ones."""
@@ -43,6 +34,19 @@ class Gram(Protocol):
 
     def pieces(self) -> np.ndarray:
         """The connected piece each landmark belongs to, of shape (size,)."""
+
+
+class Gram(Symmetric, Protocol):
+    """One that is the sum of what blocks of rows add to it."""
+
+    @property
+    def nbytes(self) -> int: ...
+
+    def __add__(self, other: Any) -> Gram:
+        """The sum over the rows of both; the other may be of the other kind."""
+
+    def scaled(self, factors: np.ndarray) -> Gram:
+        """Rows and columns times the factors of their landmarks."""
 
 
 def _block_rows(affinity: FusedAffinity) -> int:
@@ -68,6 +72,7 @@ class SparseGram:
                 shape=(len(columns), size),
             )
             matrix += (rows.T @ rows).tocsr()
+        matrix.eliminate_zeros()  # what has no weight ties nothing
         return cls(matrix)
 
     @property
@@ -155,11 +160,15 @@ class DenseGram:
             numbers = least
 
 
+def fits_on_device(affinity: FusedAffinity) -> bool:
+    """Whether the affinity lies on a GPU with room for the dense matrix."""
+    if affinity.device.type != "cuda":
+        return False
+    free, _ = torch.cuda.mem_get_info(affinity.device)
+    return bool(8 * affinity.n_landmarks**2 <= _MEMORY_SHARE * free)
+
+
 def gram_matrix(affinity: FusedAffinity) -> Gram:
     """Z̄ᵀZ̄ of shape (Σp, Σp), where the affinity lies if there is room."""
-    device = affinity.device
-    if device.type == "cuda":
-        free, _ = torch.cuda.mem_get_info(device)
-        if 8 * affinity.n_landmarks**2 <= _MEMORY_SHARE * free:
-            return DenseGram.of(affinity)
-    return SparseGram.of(affinity)
+    kind = DenseGram if fits_on_device(affinity) else SparseGram
+    return kind.of(affinity)

@@ -28,7 +28,7 @@ from scedae.spectral.embedding import (
     spectral_basis,
     trivial_vector,
 )
-from scedae.spectral.gram import gram_matrix
+from scedae.spectral.factored import gram_of
 from scedae.spectral.kmeans import kmeans
 
 # Starts and rounds of k-means for an opinion, which need not be as good as the answer.
@@ -101,5 +101,5 @@ def _view(
     scales = [inverse_root(affinity.column_sums()) for affinity in known]
     fused = fuse(known, scales)
     trivial = trivial_vector(fused.column_sums())
-    basis = spectral_basis(gram_matrix(fused), trivial, n_wanted)
+    basis = spectral_basis(gram_of(fused), trivial, n_wanted)
     return View(fuse([a.take(asked) for a in affinities], scales), basis)

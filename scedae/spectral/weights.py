@@ -14,7 +14,7 @@ import torch
 
 from scedae.spectral.affinity import Affinity, fuse
 from scedae.spectral.embedding import spectral_basis, trivial_vector
-from scedae.spectral.gram import gram_matrix
+from scedae.spectral.factored import gram_of
 
 # A member whose contrast lies this much below the median has e⁻¹ of its weight.
 _STEP = 0.25
@@ -27,7 +27,7 @@ def contrast(affinity: Affinity, column_scale: torch.Tensor, n_clusters: int) ->
     alone = fuse([affinity], [column_scale])
     trivial = trivial_vector(alone.column_sums())
     n_vectors = max(2 * n_clusters - 1, 2)
-    basis = spectral_basis(gram_matrix(alone), trivial, n_vectors)
+    basis = spectral_basis(gram_of(alone), trivial, n_vectors)
     left = 1 - basis.singular_values**2 + _LEAVES_NEVER
     return float(np.log(left[-1] / left[: max(n_clusters - 1, 1)].mean()))
 

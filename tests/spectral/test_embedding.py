@@ -13,6 +13,7 @@ from scedae.spectral.embedding import (
     spectral_basis,
     trivial_vector,
 )
+from scedae.spectral.factored import FactoredGram
 from scedae.spectral.gram import DenseGram, SparseGram
 from tests.helpers import as_affinity, dense_affinity, dense_fused
 
@@ -28,10 +29,10 @@ def fused_matrix(rng, n=120, groups=1, gap=0.0):
     return dense_fused(members)
 
 
-def basis_of(Z, n_wanted, gram=SparseGram):
+def basis_of(Z, n_wanted, gram=FactoredGram):
     affinity = as_affinity(Z)
     return spectral_basis(
-        gram.of(affinity), trivial_vector(affinity.column_sums()), n_wanted
+        gram(affinity), trivial_vector(affinity.column_sums()), n_wanted
     )
 
 
@@ -39,9 +40,9 @@ def embedded(Z, matrix):
     return embed(as_affinity(Z), torch.from_numpy(matrix)).numpy()
 
 
-@pytest.fixture(params=[SparseGram, DenseGram])
+@pytest.fixture(params=[FactoredGram, SparseGram.of, DenseGram.of])
 def gram(request):
-    """The matrix of a CPU and that of a GPU, which works on a CPU as well."""
+    """Those of a CPU and that of a GPU, which works on a CPU as well."""
     return request.param
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from scedae.spectral import gram as module
+from scedae.spectral.factored import FactoredGram, gram_of
 from scedae.spectral.gram import DenseGram, SparseGram, gram_matrix
 from tests.helpers import as_affinity
 
@@ -17,18 +18,21 @@ def Z(rng):
     return Z
 
 
-@pytest.mark.parametrize("kind", [SparseGram, DenseGram])
+KINDS = [SparseGram.of, DenseGram.of, FactoredGram]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_equals_the_dense_product(Z, kind, rng, monkeypatch):
     monkeypatch.setattr(module, "_BLOCK_PAIRS", 9 * 50)  # three blocks of rows
-    gram = kind.of(as_affinity(Z))
+    gram = kind(as_affinity(Z))
     x = rng.standard_normal(20)
     np.testing.assert_allclose(gram.dense(), Z.T @ Z, atol=1e-14)
     np.testing.assert_allclose(gram.times(x), Z.T @ (Z @ x), atol=1e-13)
 
 
-@pytest.mark.parametrize("kind", [SparseGram, DenseGram])
+@pytest.mark.parametrize("kind", KINDS)
 def test_pieces(Z, kind):
-    pieces = kind.of(as_affinity(Z)).pieces()
+    pieces = kind(as_affinity(Z)).pieces()
     expected = np.repeat([0, 1, 2], [4, 5, 11])
     same = pieces[:, None] == pieces
     np.testing.assert_array_equal(same, expected[:, None] == expected)
@@ -42,8 +46,19 @@ def test_a_long_chain_is_one_piece():
     assert len(np.unique(DenseGram.of(as_affinity(Z)).pieces())) == 1
 
 
-def test_on_a_cpu_it_is_sparse(Z):
-    assert isinstance(gram_matrix(as_affinity(Z)), SparseGram)
+def test_entries_of_no_weight_tie_nothing():
+    affinity = as_affinity(np.eye(4) + 1e-9)
+    for part in affinity.parts:
+        part.weights[part.weights < 1e-6] = 0
+    for kind in KINDS:
+        assert len(np.unique(kind(affinity).pieces())) == 4
+
+
+def test_the_form_whose_products_are_cheapest(Z):
+    few, many = as_affinity(Z[:30]), as_affinity(Z)
+    assert isinstance(gram_of(few), FactoredGram)
+    assert isinstance(gram_of(many), SparseGram)
+    assert isinstance(gram_matrix(few), SparseGram)  # such a one can be added up
 
 
 @pytest.mark.parametrize("first", [SparseGram, DenseGram])
