@@ -49,7 +49,7 @@ class Effort:
 
 EFFORTS = {
     # Widest layer first: with three orders and few steps these are the better ones.
-    "fast": Effort(3, 2, MEDIUM_LAYERS[::-1], 500, 500, 7, 2, 4000),
+    "fast": Effort(3, 2, MEDIUM_LAYERS[::-1], 500, 500, 8, 2, 4000),
     "default": Effort(6, 3, LARGE_LAYERS, 1500, 1500, 30, 2, 4000),
     "best": Effort(12, 6, LARGE_LAYERS, 3000, 3000, 100, 2, 8000),
 }

@@ -36,6 +36,22 @@ class Preset(StrEnum):
     paper = "paper"
 
 
+class Effort(StrEnum):
+    """How much work the recipe asks for."""
+
+    fast = "fast"
+    default = "default"
+    best = "best"
+
+
+def _number_of_clusters(text: str) -> str | int:
+    if text == "auto":
+        return text
+    if not text.isdecimal() or int(text) < 1:
+        raise typer.BadParameter(f"{text!r} is neither 'auto' nor 1 or more.")
+    return int(text)
+
+
 def _column(help: str, **more: Any) -> Any:
     return typer.Option(help=help, rich_help_panel="Columns", **more)
 
@@ -57,7 +73,14 @@ def fit(
         ),
     ],
     clusters: Annotated[
-        int, typer.Option("--clusters", "-k", min=1, help="Number of clusters.")
+        str,
+        typer.Option(
+            "--clusters",
+            "-k",
+            parser=_number_of_clusters,
+            metavar="auto|N",
+            help="Number of clusters; [bold]auto[/] finds one from 2 to 30.",
+        ),
     ],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Folder to write; it must not exist.")
@@ -88,6 +111,10 @@ def fit(
             "settings of the publication."
         ),
     ] = Preset.default,
+    effort: Annotated[
+        Effort | None,
+        _parameter("How much work: a first look, the recipe, or patience and a GPU."),
+    ] = None,
     ensemble: Annotated[
         str | None, _parameter("structure, initialization, epochs or landmarks.")
     ] = None,
@@ -134,8 +161,11 @@ def fit(
     scedae fit digits -k 10 -o run --labels known --seed 0
 
     scedae fit cells.csv -k 6 -o cells --id-column barcode --drop batch,donor
+
+    scedae fit cells.csv -k auto -o look --effort fast
     """
     parameters = _given(
+        effort=effort and effort.value,
         ensemble=ensemble,
         n_members=members,
         epochs=_auto_or_number("--epochs", epochs),

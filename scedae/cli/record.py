@@ -6,6 +6,7 @@ import json
 import logging
 import platform
 import time
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,8 @@ def describe_run(
             None if np.isnan(share) else round(float(share), 6)
             for share in model.member_agreement_
         ],
+        "stability": round(model.stability_, 6),
+        "candidates": _candidates(model),
     }
 
 
@@ -93,6 +96,13 @@ def _clusters(model: SCEDAE) -> list[dict[str, Any]]:
         mean = round(float(own.mean()), 6) if len(own) else None
         found.append({"label": label, "rows": len(own), "confidence": mean})
     return found
+
+
+def _candidates(model: SCEDAE) -> list[dict[str, Any]]:
+    """Numbers of clusters with the evidence for each; none, if the number was given."""
+    if not hasattr(model, "suggestion_"):
+        return []
+    return [asdict(candidate) for candidate in model.suggestion_.candidates]
 
 
 def _device(asked: str) -> str:

@@ -35,11 +35,25 @@ def show_summary(run: dict[str, Any], folder: Path) -> None:
             for c in run["clusters"]
         ],
     )
+    typer.echo(f"stability {run['stability']:.2f}{_evidence(run['candidates'])}")
     if "scores" in run:
         scores = (f"{name.upper()} {100 * s:.1f}" for name, s in run["scores"].items())
         typer.echo(f"{', '.join(scores)} against the labels")
     files = ", ".join(sorted(path.name for path in folder.iterdir()))
     typer.echo(f"written to {folder}: {files}")
+
+
+def _evidence(candidates: list[dict[str, Any]]) -> str:
+    """What was found besides, where the number of clusters was to be found."""
+    if not candidates:
+        return ""
+    following = ", ".join(
+        f"{each['n_clusters']} ({each['score']:.2f})" for each in candidates[1:4]
+    )
+    best = candidates[0]
+    return (
+        f"; {best['n_clusters']} clusters score {best['score']:.2f}, next {following}"
+    )
 
 
 def _share(value: float | None) -> str:

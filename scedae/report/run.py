@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Any
 
 # What the page tells elsewhere, from the model itself.
-_TOLD_BY_THE_MODEL = {"estimator", "seed", "n_rows", "n_columns"}
+_TOLD_BY_THE_MODEL = {"estimator", "seed", "n_rows", "n_columns", "stability"}
 _HAVE_A_PLACE = {"data", "device", "seconds", "versions"}
 _NAMES = {"path": "Data", "sha256": "SHA-256"}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from scedae.report import method, palette, recipe
 from scedae.report.cards import Card, choose_rows, describe_cluster
-from scedae.report.findings import look_at
+from scedae.report.findings import Findings, look_at
 from scedae.report.members import member_lines, training_curves
 from scedae.report.pictures import picture_sheet
 from scedae.report.places import all_places
@@ -20,6 +20,7 @@ from scedae.report.run import Run, read_run
 from scedae.report.scores import Scores, score
 from scedae.report.source import Source, check_source
 from scedae.report.spectrum import draw_spectrum
+from scedae.report.stability import second_opinion
 
 
 def write_report(
@@ -80,7 +81,7 @@ def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
         "n_points": len(sample),
         "story": method.story(model, source),
         "facts": method.facts(model, run),
-        "numbers": _key_numbers(source, cards, findings.confidence, scores),
+        "numbers": _key_numbers(model, findings, cards, scores),
         "themes": {"light": palette.LIGHT, "dark": palette.DARK},
         "cards": cards,
         "widest_bar": max(
@@ -93,6 +94,7 @@ def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
         "place_on_sheet": {int(row): i for i, row in enumerate(sample)},
         "points": pack_points(findings, sample, cards, maps, sheet),
         "spectrum": draw_spectrum(model.singular_values_, len(model.cluster_centers_)),
+        "second_opinion": second_opinion(model),
         "members": member_lines(model),
         "curves": training_curves(model.members_),
         "scores": scores,
@@ -103,14 +105,15 @@ def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
 
 
 def _key_numbers(
-    source: Source, cards: list[Card], confidence: np.ndarray, scores: Scores | None
+    model: Any, findings: Findings, cards: list[Card], scores: Scores | None
 ) -> list[tuple[str, str]]:
     """The line of large numbers at the top."""
     numbers = [
-        ("Columns", f"{source.n_columns:,}"),
+        ("Columns", f"{findings.source.n_columns:,}"),
         ("Smallest cluster", f"{min(card.size for card in cards):,}"),
         ("Largest cluster", f"{max(card.size for card in cards):,}"),
-        ("Mean confidence", f"{confidence.mean():.2f}"),
+        ("Mean confidence", f"{findings.confidence.mean():.2f}"),
+        ("Stability", f"{model.stability_:.2f}"),
     ]
     if scores is not None:
         numbers.append(("Accuracy", f"{100 * scores.acc:.1f}%"))

@@ -181,6 +181,8 @@ def test_parameters_out_of_range(fit, npy, refused, options, words):
         ["fit", "digits", "-o", "run"],
         ["fit", "digits", "-k", "0", "-o", "run"],
         ["fit", "digits", "-k", "ten", "-o", "run"],
+        ["fit", "digits", "-k", "-3", "-o", "run"],
+        ["fit", "digits", "-k", "3", "-o", "run", "--effort", "huge"],
         ["fit", "digits", "-k", "3", "-o", "run", "--surprise"],
         ["fit", "digits", "-k", "3", "-o", "run", "--preset", "mine"],
         ["cluster"],

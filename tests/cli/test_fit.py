@@ -295,3 +295,28 @@ def fake_report(monkeypatch, seen, error=None):
 
     module = SimpleNamespace(write_report=write_report)
     monkeypatch.setitem(sys.modules, "scedae.report", module)
+
+
+def test_the_number_of_clusters_is_found(command, csv):
+    arguments = ["--id-column", "name", "--labels", "group", *QUICK]
+    code, out, err = command("fit", csv, "-k", "auto", "-o", "run", *arguments)
+    assert (code, err) == (0, "")
+    assert "240 rows of 6 columns in 3 clusters" in out
+    assert "stability 1.00; 3 clusters score" in out
+    with open("run/run.json") as file:
+        run = json.load(file)
+    assert run["parameters"]["n_clusters"] == "auto"
+    assert run["candidates"][0]["n_clusters"] == 3
+    assert run["stability"] == 1
+    assert SCEDAE.load("run/model.scedae").n_clusters_ == 3
+
+
+def test_effort_is_handed_on(fit, csv):
+    code, out, _ = fit(csv, *COLUMNS, "--effort", "fast")
+    assert code == 0
+    assert "\nstability " in out
+    assert "score" not in out  # the number was given
+    with open("run/run.json") as file:
+        run = json.load(file)
+    assert run["parameters"]["effort"] == "fast"
+    assert run["candidates"] == []

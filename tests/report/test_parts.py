@@ -1,6 +1,7 @@
 """The parts of a report against naive references."""
 
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from scedae.report.points import sample_rows
 from scedae.report.scores import score
 from scedae.report.source import Source
 from scedae.report.spectrum import draw_spectrum
+from scedae.report.stability import second_opinion
 from tests.report.conftest import smooth_pictures
 
 
@@ -95,6 +97,28 @@ def test_confusion_has_matches_on_its_diagonal():
     assert found.classes == ["2", "9", "10"]
     assert found.clusters == [3, 1, 0]
     assert found.counts == [[1, 0, 1], [0, 3, 0], [0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("stability", "words"),
+    [(0.93, "nearly the same"), (0.6, "some of these"), (0.1, "do not lean on these")],
+)
+def test_the_second_opinion_says_what_it_means(stability, words):
+    text = second_opinion(SimpleNamespace(stability_=stability))
+    assert f"by {stability:.2f}" in text
+    assert words in text
+    assert "found, not given" not in text
+
+
+def test_the_second_opinion_tells_how_the_number_was_found():
+    candidates = [SimpleNamespace(n_clusters=k, score=1 / k) for k in (4, 5, 8, 9, 10)]
+    model = SimpleNamespace(
+        stability_=1.0, suggestion_=SimpleNamespace(candidates=candidates)
+    )
+    told = "4 scores 0.25, the next best are 5 (0.20), 8 (0.12), 9 (0.11)."
+    assert told in second_opinion(model)
+    model.suggestion_.candidates = candidates[:1]
+    assert second_opinion(model).endswith("4 scores 0.25.")
 
 
 def test_the_spectrum_names_the_largest_drop():

@@ -1,0 +1,35 @@
+"""Whether another look would find the same clusters, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+# Below this a clustering says more about the method than about the rows.
+_LOW, _HIGH = 0.5, 0.8
+_NEXT_BEST = 3
+
+
+def second_opinion(model: Any) -> str:
+    """What two halves of the ensemble say, and how the number was found, if it was."""
+    stability = model.stability_
+    if stability >= _HIGH:
+        verdict = "another look would find nearly the same clusters"
+    elif stability >= _LOW:
+        verdict = "another look would find some of these clusters, not all"
+    else:
+        verdict = "another look would find other clusters: do not lean on these"
+    text = (
+        "Two halves of the ensemble, each taught by half of the rows, agree with each "
+        f"other and with the whole by {stability:.2f} (adjusted Rand index, 1 is "
+        f"perfect, 0 is chance): {verdict}."
+    )
+    if not hasattr(model, "suggestion_"):
+        return text
+    best, *others = model.suggestion_.candidates
+    following = ", ".join(
+        f"{each.n_clusters} ({each.score:.2f})" for each in others[:_NEXT_BEST]
+    )
+    found = f"The number of clusters was found, not given: {best.n_clusters} scores "
+    return f"{text} {found}{best.score:.2f}" + (
+        f", the next best are {following}." if following else "."
+    )
