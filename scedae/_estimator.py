@@ -64,7 +64,7 @@ or list of MemberSpec, default="structure"
         ``docs/recipe.md`` shows what each costs and brings.
     n_members : int, default=None
         Autoencoders of the ensemble. None takes every order of the widths (6 of
-        three) for ``"structure"``, and 5 otherwise; with ``hidden_layers="auto"`` 3
+        three) for ``"structure"``, and 5 otherwise; with ``hidden_layers="auto"`` 2
         orders if ``effort="fast"``, each order twice if ``"best"``.
     n_row_members : int, default=None
         Members beside the autoencoders that work on the rows themselves, each with
@@ -79,7 +79,7 @@ or list of MemberSpec, default="structure"
         Width of the code.
     epochs : "auto" or int, default="auto"
         Passes over the rows. ``"auto"`` takes as many as 1,500 gradient steps need,
-        at least 30 (500 and 8 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
+        at least 30 (750 and 12 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
         Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
         have over 512 columns): the steps do not grow with the rows.
     batch_size : int, default=256
@@ -115,10 +115,6 @@ default="auto"
         2 … 2k, each weighted by a power of its singular value (such that the k-th
         keeps 0.75 of its weight), which finds small clusters beside large ones. Rows
         are normalised in both.
-    weigh_members : bool, default=True
-        Whether members that see fewer clusters than most (by their own singular
-        values) count less in the fused affinity. With False all count alike, as in
-        the publication.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None
@@ -159,8 +155,6 @@ default="auto"
         whose clusters are hardly more than noise warns.
     suggestion_ : ClusterSuggestion
         The evidence for each number of clusters; only with ``n_clusters="auto"``.
-    member_weights_ : ndarray of shape (n_members,)
-        What each member counts in the fused affinity, 1 on average.
     pipeline_ : FittedPipeline
         Everything that was learnt.
     n_clusters_ : int
@@ -203,7 +197,6 @@ default="auto"
         ],
         "checkpoint_dir": [str, os.PathLike, None],
         "embedding": [StrOptions(set(EMBEDDINGS))],
-        "weigh_members": ["boolean"],
     }
 
     def __init__(
@@ -226,7 +219,6 @@ default="auto"
         n_landmarks: str | int = "auto",
         n_neighbors: int = 3,
         embedding: str = "diffusion",
-        weigh_members: bool = True,
         device: str | torch.device = "auto",
         checkpoint_dir: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -249,7 +241,6 @@ default="auto"
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors
         self.embedding = embedding
-        self.weigh_members = weigh_members
         self.device = device
         self.checkpoint_dir = checkpoint_dir
         self.random_state = random_state
@@ -264,8 +255,8 @@ default="auto"
     ) -> Self:
         """The settings of the publication, as far as it tells them.
 
-        L2-normalised rows, no members but the autoencoders, all of one weight, orders
-        of (500, 750, 1000), 250 epochs of Adam at a constant 0.001, the LSC embedding.
+        L2-normalised rows, no members but the autoencoders, orders of
+        (500, 750, 1000), 250 epochs of Adam at a constant 0.001, the LSC embedding.
         For its synthetic shapes the paper takes
         ``hidden_layers=(50, 75, 100), epochs=200``. What it leaves open is listed in
         ``docs/design.md``: code width 10, batches of 256, 500 landmarks, 5 nearest.
@@ -292,7 +283,6 @@ default="auto"
             "n_landmarks": 500,
             "n_neighbors": 5,
             "embedding": "lsc",
-            "weigh_members": False,
         }
         return cls(n_clusters, ensemble=ensemble, **{**settings, **overrides})
 
@@ -317,7 +307,6 @@ default="auto"
             scaler,
             training,
             embedding=self.embedding,
-            weigh_members=self.weigh_members,
             checkpoint=checkpoint,
         )
 

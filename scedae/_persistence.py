@@ -64,7 +64,6 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
             {
                 "spec": asdict(member.spec),
                 "bandwidth": member.bandwidth,
-                "weight": member.weight,
                 "encoder": number,
             }
         )
@@ -128,7 +127,6 @@ def _unpack_member(
         bandwidth=bandwidth,
         column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks)),
         votes=archive.tensor(f"{prefix}.votes", len(landmarks), n_clusters),
-        weight=float(info["weight"]),
     )
 
 

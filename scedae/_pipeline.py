@@ -34,8 +34,6 @@ from scedae.rows import Result, Rows, ScaledStream, Scaler, scaled
 # Of ten starts none may end in the best clusters: on USPS one in four does.
 _STARTS = 30
 _START_ROUNDS = 15
-# By which members are weighed where the number of clusters is still to be found.
-_USUAL_CLUSTERS = 10
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,6 @@ class FittedMember:
     bandwidth: float
     column_scale: torch.Tensor  # (p,) Σ^(-1/2), float64
     votes: torch.Tensor  # (p, k) share of each cluster near each landmark, float64
-    weight: float = 1.0  # in the fused affinity; part of ``column_scale`` already
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
         return rows if self.encoder is None else encode(self.encoder, rows)
@@ -220,7 +217,6 @@ def fit_pipeline(
     seed: int,
     device: torch.device,
     progress: Progress,
-    weigh_members: bool = False,
     rows_are_equal: bool = False,
     checkpoint: Checkpoint | None = None,
 ) -> PipelineFit:
@@ -249,7 +245,6 @@ def fit_pipeline(
         embedding=embedding,
         seed=seed,
         progress=progress,
-        weigh_members=weigh_members,
     )
 
 
@@ -263,7 +258,6 @@ def cluster_members(
     embedding: str,
     seed: int,
     progress: Progress,
-    weigh_members: bool = False,
     bandwidth_factor: float = 1.0,
     opinions: bool = True,
 ) -> PipelineFit:
@@ -280,10 +274,7 @@ def cluster_members(
     members, affinities = _anchor_all(encoded, anchor, progress)
 
     progress.stage("fuse")
-    weigh = None
-    if weigh_members and len(members) > 2:
-        weigh = partial(_weigh, n_clusters=_contrasted(n_clusters))
-    fusion = _fuse(members, affinities, stream, n_neighbors, weigh, progress)
+    fusion = _fuse(members, affinities, stream, n_neighbors, progress)
     del affinities  # as large as the fused one
 
     progress.stage("embed")
@@ -359,7 +350,6 @@ def _fuse(
     affinities: Sequence[spectral.Affinity],
     stream: ScaledStream | None,
     n_neighbors: int,
-    weigh: Callable[..., list[FittedMember]] | None,
     progress: Progress,
 ) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
@@ -368,39 +358,10 @@ def _fuse(
         kernel = partial(landmark_sums, tuple(members), n_neighbors)
         sums = stream.total(kernel, add, _ticking(progress))
         members = _rescaled(members, sums)
-    if weigh is not None:
-        members = weigh(members, affinities)
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
     if sums is not None:
         return Fusion(members, fused, *sums.fused(members))
     return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
-
-
-def _contrasted(n_clusters: int | range) -> int:
-    """The number of clusters by which members are weighed, before it is known."""
-    if isinstance(n_clusters, int):
-        return n_clusters
-    return min(_USUAL_CLUSTERS, n_clusters[-1])
-
-
-def _weigh(
-    members: Sequence[FittedMember],
-    affinities: Sequence[spectral.Affinity],
-    n_clusters: int,
-) -> list[FittedMember]:
-    """Members that count less where they see fewer clusters than the others."""
-    contrasts = [
-        spectral.contrast(affinity, member.column_scale, n_clusters)
-        for member, affinity in zip(members, affinities, strict=True)
-    ]
-    return [
-        replace(
-            member,
-            column_scale=member.column_scale * float(np.sqrt(weight)),
-            weight=float(weight),
-        )
-        for member, weight in zip(members, spectral.weights_of(contrasts), strict=True)
-    ]
 
 
 def _count(

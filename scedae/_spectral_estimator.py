@@ -53,7 +53,6 @@ class SpectralClusterer(BaseClusterer):
         *,
         embedding: str,
         landmark_method: str = "kmeans",
-        weigh_members: bool = False,
         checkpoint: Checkpoint | None = None,
     ) -> None:
         result = fit_pipeline(
@@ -68,7 +67,6 @@ class SpectralClusterer(BaseClusterer):
             seed=context.seed,
             device=context.device,
             progress=context.progress,
-            weigh_members=weigh_members,
             rows_are_equal=context.statistics.constant,
             checkpoint=checkpoint,
         )
@@ -138,21 +136,16 @@ class SpectralClusterer(BaseClusterer):
         return self.predict_with_confidence(X)[1]
 
     def _store_agreement(self, agreement: np.ndarray) -> None:
-        self.member_agreement_ = self._of_members(agreement)
-
-    def _of_members(self, values: Sequence[float] | np.ndarray) -> np.ndarray:
         """In the order of ``members_``; a collapsed member has none."""
         took_part = [not report.collapsed for report in self.members_]
-        everyone = np.full(len(self.members_), np.nan)
-        everyone[took_part] = values
-        return everyone
+        self.member_agreement_ = np.full(len(self.members_), np.nan)
+        self.member_agreement_[took_part] = agreement
 
     def _store_pipeline(self, pipeline: FittedPipeline) -> None:
         # On the CPU, so that a pickle of it opens anywhere; predicting moves it back.
         self.pipeline_ = pipeline.to(torch.device("cpu"))
         # Copies: a user who changes them must not change the model.
         self.singular_values_ = pipeline.basis.singular_values.copy()
-        self.member_weights_ = self._of_members([m.weight for m in pipeline.members])
         self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
 
     def _store_candidates(self, candidates: Sequence[Candidate]) -> None:

@@ -54,9 +54,7 @@ def tetra():
 
 @pytest.fixture(scope="module")
 def counted(tetra):
-    # Equal weights: they depend on the number of clusters asked for.
-    settings = {"epochs": 60, "weigh_members": False, "random_state": 0}
-    return SCEDAE("auto", **settings).fit(tetra[0])
+    return SCEDAE("auto", epochs=60, random_state=0).fit(tetra[0])
 
 
 @pytest.fixture

@@ -84,11 +84,7 @@ def test_memory_and_file_agree_for_the_same_landmarks_and_encoders(
         )
         for member in pipeline.members
     ]
-    weights = np.repeat(
-        [member.weight for member in pipeline.members],
-        [len(member.landmarks) for member in pipeline.members],
-    )
-    fused = dense_fused(dense) * np.sqrt(weights)  # (n, Σp)
+    fused = dense_fused(dense)  # (n, Σp)
     values = np.linalg.svd(fused, compute_uv=False)
     n_values = len(fitted.singular_values_)
     np.testing.assert_allclose(

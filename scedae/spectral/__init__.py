@@ -28,7 +28,6 @@ from scedae.spectral.kmeans import kmeans, revive_empty
 from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 from scedae.spectral.number import Candidate, candidates_for
 from scedae.spectral.panel import Panel
-from scedae.spectral.weights import contrast, weights_of
 
 __all__ = [
     "EMBEDDINGS",
@@ -45,7 +44,6 @@ __all__ = [
     "candidates_for",
     "choose_landmarks",
     "combine",
-    "contrast",
     "embed",
     "embedding_matrix",
     "fuse",
@@ -65,5 +63,4 @@ __all__ = [
     "trivial_vector",
     "unfuse",
     "vote",
-    "weights_of",
 ]
