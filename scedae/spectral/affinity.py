@@ -86,17 +86,20 @@ class FusedAffinity:
             total += product
         return total
 
-    def blocks(self, height: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-        """Column numbers and weights of ``height`` rows at a time, (height, Σr)."""
+    def entries(self, rows: slice = slice(None)) -> tuple[torch.Tensor, torch.Tensor]:
+        """Column numbers and weights of some rows, (n, Σr) each."""
         offsets = np.cumsum([0, *(part.n_landmarks for part in self.parts)])
+        columns = [
+            part.columns[rows] + int(offset)
+            for part, offset in zip(self.parts, offsets, strict=False)
+        ]
+        weights = [part.weights[rows] for part in self.parts]
+        return torch.cat(columns, dim=1), torch.cat(weights, dim=1)
+
+    def blocks(self, height: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        """The entries of ``height`` rows at a time."""
         for start in range(0, self.n_rows, height):
-            rows = slice(start, start + height)
-            columns = [
-                part.columns[rows] + int(offset)
-                for part, offset in zip(self.parts, offsets, strict=False)
-            ]
-            weights = [part.weights[rows] for part in self.parts]
-            yield torch.cat(columns, dim=1), torch.cat(weights, dim=1)
+            yield self.entries(slice(start, start + height))
 
 
 @dataclass(frozen=True)

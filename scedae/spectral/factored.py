@@ -15,7 +15,7 @@ class FactoredGram:
 
     def __init__(self, affinity: FusedAffinity) -> None:
         self.size = affinity.n_landmarks
-        ((columns, weights),) = affinity.blocks(affinity.n_rows)
+        columns, weights = affinity.entries()
         n_rows, n_entries = columns.shape
         self._factor = sp.csr_matrix(
             (

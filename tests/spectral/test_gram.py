@@ -2,6 +2,7 @@ import pickle
 
 import numpy as np
 import pytest
+import torch
 
 from scedae.spectral import gram as module
 from scedae.spectral.factored import FactoredGram, gram_of
@@ -52,6 +53,13 @@ def test_entries_of_no_weight_tie_nothing():
         part.weights[part.weights < 1e-6] = 0
     for kind in KINDS:
         assert len(np.unique(kind(affinity).pieces())) == 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_rows_tie_nothing(Z, kind):
+    gram = kind(as_affinity(Z).take(torch.arange(0)))
+    assert (gram.times(np.ones(20)) == 0).all()
+    assert len(np.unique(gram.pieces())) == 20
 
 
 def test_the_form_whose_products_are_cheapest(Z):
