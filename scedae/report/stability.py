@@ -11,7 +11,7 @@ _NEXT_BEST = 3
 
 def second_opinion(model: Any) -> str:
     """What two halves of the ensemble say, and how the number was found, if it was."""
-    stability = model.stability_
+    stability = round(model.stability_, 2)  # as it is shown
     if stability >= _HIGH:
         verdict = "another look would find nearly the same clusters"
     elif stability >= _LOW:
