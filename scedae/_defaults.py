@@ -28,6 +28,7 @@ _FEWEST_LANDMARKS = 100
 # many landmarks would take gigabytes.
 _MANY_ROWS = 100_000
 _MOST_LANDMARKS_OF_MANY_ROWS = 1000
+_AVERAGED_ROWS = 5
 # Rows that a landmark of the rows themselves may stand for. Codes are smooth, rows are
 # not: with 17 rows a landmark such members see little and drag the others down.
 _MOST_ROWS_OF_A_LANDMARK = 5
@@ -125,6 +126,13 @@ def resolve_row_members(
     dense = n_rows <= _MOST_ROWS_OF_A_LANDMARK * n_landmarks
     covered = n_landmarks >= _FEWEST_LANDMARKS << min(n_columns, 16)
     return effort.n_row_members if dense or covered else 0
+
+
+def resolve_target_neighbors(target_neighbors: str | int, n_rows: int) -> int:
+    """``"auto"``: the mean of 5 nearest rows, as long as searching is cheap."""
+    if not isinstance(target_neighbors, str):
+        return int(target_neighbors)
+    return _AVERAGED_ROWS if n_rows <= _MANY_ROWS else 1
 
 
 def resolve_precision(precision: str, device_type: str) -> str:

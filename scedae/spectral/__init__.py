@@ -12,7 +12,7 @@ from scedae.spectral.affinity import (
     unfuse,
 )
 from scedae.spectral.confidence import combine, landmark_votes, margin, vote
-from scedae.spectral.distances import nearest
+from scedae.spectral.distances import nearest, neighbor_means
 from scedae.spectral.embedding import (
     EMBEDDINGS,
     Basis,
@@ -58,6 +58,7 @@ __all__ = [
     "n_vectors",
     "nearest",
     "nearest_landmarks",
+    "neighbor_means",
     "revive_empty",
     "spectral_basis",
     "trivial_vector",
