@@ -129,10 +129,13 @@ def resolve_row_members(
 
 
 def resolve_target_neighbors(target_neighbors: str | int, n_rows: int) -> int:
-    """``"auto"``: the mean of 5 nearest rows, as long as searching is cheap."""
+    """``"auto"``: 5 where rows are many, but not too many to be searched; else 1.
+
+    Among few rows the nearest are not near, and small clusters would be smeared out.
+    """
     if not isinstance(target_neighbors, str):
         return int(target_neighbors)
-    return _AVERAGED_ROWS if n_rows <= _MANY_ROWS else 1
+    return _AVERAGED_ROWS if SMALL_DATA_ROWS <= n_rows <= _MANY_ROWS else 1
 
 
 def resolve_precision(precision: str, device_type: str) -> str:
