@@ -6,8 +6,8 @@
     python benchmarks/quality.py --table docs/results/quality.jsonl
 
 Each finished run is appended to the output at once, and a run found there is not done
-again: a stopped benchmark goes on where it was. ``--table FILE`` prints what is there,
-of all sets and recipes or of those named.
+again: a stopped benchmark goes on where it was. ``--table FILE …`` prints what is
+there, of all sets and recipes or of those named.
 The peers' packages are the extra ``bench``; a recipe whose package is not installed,
 and a set that is not on this machine, are left out with a message.
 
@@ -95,6 +95,16 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines() if line]
 
 
+def merged(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    """Records of all files; of a run that several have, that of the first."""
+    found: dict[tuple[str, str, int], dict[str, Any]] = {}
+    for path in paths:
+        for record in read(path):
+            key = record["data"], record["recipe"], record["seed"]
+            found.setdefault(key, record)
+    return list(found.values())
+
+
 def chosen(
     records: list[dict[str, Any]], data: list[str] | None, recipes: list[str] | None
 ) -> list[dict[str, Any]]:
@@ -147,12 +157,14 @@ def main() -> None:
     parser.add_argument("--recipes", nargs="+", choices=RECIPES)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("-o", "--output", type=Path, default=Path("quality.jsonl"))
-    parser.add_argument("--table", type=Path, help="only print the tables of this file")
+    parser.add_argument(
+        "--table", type=Path, nargs="+", help="only print the tables of these files"
+    )
     arguments = parser.parse_args()
     if not arguments.table:
         data, recipes = arguments.data or COMPARED, arguments.recipes or USUAL
         run_all(data, recipes, arguments.seeds, arguments.output)
-    records = read(arguments.table or arguments.output)
+    records = merged(arguments.table or [arguments.output])
     print(table(ordered(chosen(records, arguments.data, arguments.recipes))))
 
 

@@ -111,3 +111,12 @@ def test_runs_are_recorded_and_not_repeated(quality, tmp_path, monkeypatch, caps
     assert records[0]["clusters"] == 10
     assert set(records[0]["versions"]) == {"scikit-learn"}
     assert "letter is left out" in capsys.readouterr().err
+
+
+def test_a_run_that_two_files_have_counts_once(quality, tmp_path):
+    first, second = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    first.write_text(json.dumps(record("tetra", "fast", 90)) + "\n")
+    more = [record("tetra", "fast", 10), record("tetra", "fast", 80, seed=1)]
+    second.write_text("".join(json.dumps(each) + "\n" for each in more))
+    found = quality.merged([first, second])
+    assert [each["acc"] for each in found] == [90, 80]
