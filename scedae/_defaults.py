@@ -29,6 +29,8 @@ _FEWEST_LANDMARKS = 100
 _MANY_ROWS = 100_000
 _MOST_LANDMARKS_OF_MANY_ROWS = 1000
 _AVERAGED_ROWS = 5
+# They are kept in memory, 512 MB at most.
+_MOST_TARGET_NUMBERS = 1 << 27
 # Rows that a landmark of the rows themselves may stand for. Codes are smooth, rows are
 # not: with 17 rows a landmark such members see little and drag the others down.
 _MOST_ROWS_OF_A_LANDMARK = 5
@@ -128,14 +130,18 @@ def resolve_row_members(
     return effort.n_row_members if dense or covered else 0
 
 
-def resolve_target_neighbors(target_neighbors: str | int, n_rows: int) -> int:
+def resolve_target_neighbors(
+    target_neighbors: str | int, n_rows: int, n_columns: int
+) -> int:
     """``"auto"``: 5 where rows are many, but not too many to be searched; else 1.
 
     Among few rows the nearest are not near, and small clusters would be smeared out.
     """
     if not isinstance(target_neighbors, str):
         return int(target_neighbors)
-    return _AVERAGED_ROWS if SMALL_DATA_ROWS <= n_rows <= _MANY_ROWS else 1
+    if not SMALL_DATA_ROWS <= n_rows <= _MANY_ROWS:
+        return 1
+    return _AVERAGED_ROWS if n_rows * n_columns <= _MOST_TARGET_NUMBERS else 1
 
 
 def resolve_precision(precision: str, device_type: str) -> str:

@@ -368,7 +368,7 @@ default="auto"
 
     def _training_options(self, context: FitContext, scaler: Scaler) -> TrainingOptions:
         wanted = self.target_neighbors
-        count = resolve_target_neighbors(wanted, context.rows.n_rows)
+        count = resolve_target_neighbors(wanted, context.rows.n_rows, scaler.n_columns)
         if isinstance(context.rows, Stream):
             if not isinstance(wanted, str) and wanted > 1:
                 raise ValueError(

@@ -56,8 +56,10 @@ def test_members_on_the_rows_only_where_landmarks_lie_dense():
 
 
 def test_the_mean_of_near_rows_is_reproduced(blobs):
-    counts = [resolve_target_neighbors("auto", n) for n in (4999, 70_000, 100_001)]
+    counts = [resolve_target_neighbors("auto", n, 9) for n in (4999, 70_000, 100_001)]
     assert counts == [1, 5, 1]
+    assert resolve_target_neighbors("auto", 70_000, 50_000) == 1  # too much to keep
+    assert resolve_target_neighbors(3, 70_000, 50_000) == 3
     X, _ = blobs
     settings = {"epochs": 3, "n_members": 2, "random_state": 0}
     fits = {
