@@ -77,7 +77,13 @@ def test_fast_takes_fewer_members():
     assert kinds == [True] * 2 + [False] * 2
     assert len(np.unique(model.labels_[y == y[0]])) == 1
     told = SCEDAE(
-        4, effort="fast", n_members=1, n_row_members=0, epochs=3, n_landmarks=50
+        4,
+        effort="fast",
+        n_members=1,
+        n_row_members=0,
+        epochs=3,
+        n_landmarks=50,
+        random_state=0,
     ).fit(X)
     assert [m.spec.n_landmarks for m in told.members_] == [50]
     assert told.members_[0].spec.epochs == 3
@@ -89,8 +95,9 @@ def test_an_effort_that_is_not_there_is_an_error():
 
 
 def test_the_paper_knows_nothing_of_the_recipe(blobs):
-    model = SCEDAE.paper(3, hidden_layers=(8, 6), epochs=2, n_landmarks=40)
-    model.fit(blobs[0])
+    # A fixed seed: networks this narrow die from some starts.
+    settings = {"hidden_layers": (8, 6), "epochs": 2, "n_landmarks": 40}
+    model = SCEDAE.paper(3, random_state=0, **settings).fit(blobs[0])
     assert all(member.spec.hidden_layers for member in model.members_)
     assert model.pipeline_.scaler.directions is None
 
