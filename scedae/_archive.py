@@ -18,7 +18,7 @@ import torch
 from scedae.exceptions import ModelFileError
 
 # 2: members have votes, and the confidence of the training rows is kept.
-# 3: directions of the scaler, weights of members, stability and candidates.
+# 3: directions of the scaler, stability and candidates.
 FORMAT_VERSION = 3
 
 

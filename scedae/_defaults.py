@@ -29,7 +29,7 @@ _FEWEST_LANDMARKS = 100
 _MANY_ROWS = 100_000
 _MOST_LANDMARKS_OF_MANY_ROWS = 1000
 _AVERAGED_ROWS = 5
-# They are kept in memory, 512 MB at most.
+# The means are kept in memory, 512 MB at most.
 _MOST_TARGET_NUMBERS = 1 << 27
 # Rows that a landmark of the rows themselves may stand for. Codes are smooth, rows are
 # not: with 17 rows a landmark such members see little and drag the others down.

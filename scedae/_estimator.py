@@ -110,7 +110,7 @@ default="auto"
         Networks learn to reproduce, in place of a row, the mean of so many of its
         nearest rows, itself among them: what neighbours do not share is noise. 1 is
         the row itself. ``"auto"`` takes 5 for 5,000 to 100,000 rows that lie in
-        memory, and 1 for others.
+        memory, if their means fit into 512 MB, and 1 for others.
     n_landmarks : "auto" or int, default="auto"
         Landmarks of each member. ``"auto"`` takes half of the rows, between 100 and
         4,000 (8,000 if ``effort="best"``); 400 of two columns, 800 of three, 1,600 of

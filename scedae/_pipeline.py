@@ -353,15 +353,14 @@ def _fuse(
     progress: Progress,
 ) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
-    sums: LandmarkSums | None = None
-    if stream is not None:
-        kernel = partial(landmark_sums, tuple(members), n_neighbors)
-        sums = stream.total(kernel, add, _ticking(progress))
-        members = _rescaled(members, sums)
+    if stream is None:
+        fused = spectral.fuse(affinities, [m.column_scale for m in members])
+        return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
+    kernel = partial(landmark_sums, tuple(members), n_neighbors)
+    sums: LandmarkSums = stream.total(kernel, add, _ticking(progress))
+    members = _rescaled(members, sums)
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
-    if sums is not None:
-        return Fusion(members, fused, *sums.fused(members))
-    return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
+    return Fusion(members, fused, *sums.fused(members))
 
 
 def _count(

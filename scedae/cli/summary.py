@@ -47,13 +47,8 @@ def _evidence(candidates: list[dict[str, Any]]) -> str:
     """What was found besides, where the number of clusters was to be found."""
     if not candidates:
         return ""
-    following = ", ".join(
-        f"{each['n_clusters']} ({each['score']:.2f})" for each in candidates[1:4]
-    )
-    best = candidates[0]
-    return (
-        f"; {best['n_clusters']} clusters score {best['score']:.2f}, next {following}"
-    )
+    scores = [f"{each['n_clusters']} ({each['score']:.2f})" for each in candidates[:4]]
+    return f"; clusters by score: {', '.join(scores)}"
 
 
 def _share(value: float | None) -> str:

@@ -58,7 +58,7 @@ def _smallest(distances: torch.Tensor, r: int) -> torch.Tensor:
     they must be: minima take one pass, a search for the r smallest several.
     """
     n_columns = distances.shape[1]
-    if n_columns < _MANY_TARGETS:
+    if n_columns < max(_MANY_TARGETS, r * _GROUP):
         return distances.topk(r, dim=1, largest=False).indices
     n_whole = n_columns // _GROUP
     whole, rest = distances.split([n_whole * _GROUP, n_columns % _GROUP], dim=1)

@@ -7,7 +7,13 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from scedae.spectral.affinity import FusedAffinity
-from scedae.spectral.gram import DenseGram, SparseGram, Symmetric, fits_on_device
+from scedae.spectral.gram import (
+    DenseGram,
+    SparseGram,
+    Symmetric,
+    as_csr,
+    fits_on_device,
+)
 
 
 class FactoredGram:
@@ -15,16 +21,7 @@ class FactoredGram:
 
     def __init__(self, affinity: FusedAffinity) -> None:
         self.size = affinity.n_landmarks
-        columns, weights = affinity.entries()
-        n_rows, n_entries = columns.shape
-        self._factor = sp.csr_matrix(
-            (
-                weights.cpu().numpy().ravel(),
-                columns.cpu().numpy().ravel(),
-                np.arange(n_rows + 1) * n_entries,
-            ),
-            shape=(n_rows, self.size),
-        )
+        self._factor = as_csr(*affinity.entries(), self.size)
 
     def dense(self) -> np.ndarray:
         return (self._factor.T @ self._factor).toarray()

@@ -54,6 +54,15 @@ def _block_rows(affinity: FusedAffinity) -> int:
     return max(_BLOCK_PAIRS // n_entries**2, 1)
 
 
+def as_csr(columns: torch.Tensor, weights: torch.Tensor, size: int) -> sp.csr_matrix:
+    """Entries (n, Σr) as a matrix of shape (n, size) on the host."""
+    starts = np.arange(len(columns) + 1) * columns.shape[1]
+    return sp.csr_matrix(
+        (weights.cpu().numpy().ravel(), columns.cpu().numpy().ravel(), starts),
+        shape=(len(columns), size),
+    )
+
+
 class SparseGram:
     """On the host, as CSR."""
 
@@ -66,11 +75,7 @@ class SparseGram:
         size = affinity.n_landmarks
         matrix = sp.csr_matrix((size, size))
         for columns, weights in affinity.blocks(_block_rows(affinity)):
-            starts = np.arange(len(columns) + 1) * columns.shape[1]
-            rows = sp.csr_matrix(
-                (weights.cpu().numpy().ravel(), columns.cpu().numpy().ravel(), starts),
-                shape=(len(columns), size),
-            )
+            rows = as_csr(columns, weights, size)
             matrix += (rows.T @ rows).tocsr()
         matrix.eliminate_zeros()  # what has no weight ties nothing
         return cls(matrix)

@@ -209,7 +209,7 @@ def test_targets_are_reproduced_in_place_of_the_rows(images):
 
 
 @torch.no_grad()
-def test_a_step_towards_targets_follows_their_gradient(rng):
+def test_a_step_towards_targets_follows_their_gradient():
     """Against autograd: the gradient of the loss to the targets, not to the rows."""
     draw = torch.Generator().manual_seed(0)
     rows, targets = torch.rand(2, 1, 1, 8, 5, generator=draw)

@@ -302,7 +302,7 @@ def test_the_number_of_clusters_is_found(command, csv):
     code, out, err = command("fit", csv, "-k", "auto", "-o", "run", *arguments)
     assert (code, err) == (0, "")
     assert "240 rows of 6 columns in 3 clusters" in out
-    assert "stability 1.00; 3 clusters score" in out
+    assert "stability 1.00; clusters by score: 3 (" in out
     with open("run/run.json") as file:
         run = json.load(file)
     assert run["parameters"]["n_clusters"] == "auto"

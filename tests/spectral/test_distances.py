@@ -47,6 +47,7 @@ def test_nearest_of_very_many_targets(rng, monkeypatch, n_targets):
     plain = nearest(points, targets, 5)
     monkeypatch.setattr(distances, "_MANY_TARGETS", 500)
     assert torch.equal(nearest(points, targets, 5), plain)
+    assert nearest(points, targets, 30).shape == (300, 30)  # more than groups
 
 
 def test_the_mean_of_the_nearest_points(rng):
