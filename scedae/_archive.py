@@ -19,7 +19,8 @@ from scedae.exceptions import ModelFileError
 
 # 2: members have votes, and the confidence of the training rows is kept.
 # 3: directions of the scaler, stability and candidates.
-FORMAT_VERSION = 3
+# 4: the metric of the clusters.
+FORMAT_VERSION = 4
 
 
 @dataclass(frozen=True)

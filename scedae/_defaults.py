@@ -28,9 +28,6 @@ _FEWEST_LANDMARKS = 100
 # many landmarks would take gigabytes.
 _MANY_ROWS = 100_000
 _MOST_LANDMARKS_OF_MANY_ROWS = 1000
-_AVERAGED_ROWS = 5
-# The means are kept in memory, 512 MB at most.
-_MOST_TARGET_NUMBERS = 1 << 27
 # Rows that a landmark of the rows themselves may stand for. Codes are smooth, rows are
 # not: with 17 rows a landmark such members see little and drag the others down.
 _MOST_ROWS_OF_A_LANDMARK = 5
@@ -53,7 +50,7 @@ class Effort:
 EFFORTS = {
     # Widest layer first: of few orders and with few steps these are the better ones.
     # Two networks on two cores take the time of one, three nearly that of two.
-    "fast": Effort(2, 2, MEDIUM_LAYERS[::-1], 750, 750, 8, 2, 4000),
+    "fast": Effort(2, 2, MEDIUM_LAYERS[::-1], 750, 750, 12, 2, 4000),
     "default": Effort(6, 3, LARGE_LAYERS, 1500, 1500, 30, 2, 4000),
     "best": Effort(12, 6, LARGE_LAYERS, 3000, 3000, 100, 2, 8000),
 }
@@ -128,20 +125,6 @@ def resolve_row_members(
     dense = n_rows <= _MOST_ROWS_OF_A_LANDMARK * n_landmarks
     covered = n_landmarks >= _FEWEST_LANDMARKS << min(n_columns, 16)
     return effort.n_row_members if dense or covered else 0
-
-
-def resolve_target_neighbors(
-    target_neighbors: str | int, n_rows: int, n_columns: int
-) -> int:
-    """``"auto"``: 5 where rows are many, but not too many to be searched; else 1.
-
-    Among few rows the nearest are not near, and small clusters would be smeared out.
-    """
-    if not isinstance(target_neighbors, str):
-        return int(target_neighbors)
-    if not SMALL_DATA_ROWS <= n_rows <= _MANY_ROWS:
-        return 1
-    return _AVERAGED_ROWS if n_rows * n_columns <= _MOST_TARGET_NUMBERS else 1
 
 
 def resolve_precision(precision: str, device_type: str) -> str:

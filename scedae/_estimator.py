@@ -24,7 +24,6 @@ from scedae._defaults import (
     Effort,
     resolve_landmarks,
     resolve_row_members,
-    resolve_target_neighbors,
 )
 from scedae._members import ENSEMBLES, MemberSpec, plan_members, row_members
 from scedae._progress import Progress
@@ -32,8 +31,7 @@ from scedae._random import RandomState
 from scedae._spectral_estimator import SpectralClusterer
 from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
 from scedae._validation import check_landmarks
-from scedae.autoencoder import TrainingOptions
-from scedae.rows import Scaler, Stream, draw, find_directions, rows_to_learn
+from scedae.rows import Scaler, draw, find_directions, rows_to_learn
 from scedae.spectral import EMBEDDINGS
 
 
@@ -81,7 +79,7 @@ or list of MemberSpec, default="structure"
         Width of the code.
     epochs : "auto" or int, default="auto"
         Passes over the rows. ``"auto"`` takes as many as 1,500 gradient steps need,
-        at least 30 (750 and 8 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
+        at least 30 (750 and 12 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
         Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
         have over 512 columns): the steps do not grow with the rows.
     batch_size : int, default=256
@@ -106,11 +104,6 @@ default="auto"
         one common scale, which networks learn in a tenth of the steps; of more
         directions than this, those of least variance are left out. ``"auto"`` keeps
         100. None leaves the rows as ``scale`` makes them.
-    target_neighbors : "auto" or int, default="auto"
-        Networks learn to reproduce, in place of a row, the mean of so many of its
-        nearest rows, itself among them: what neighbours do not share is noise. 1 is
-        the row itself. ``"auto"`` takes 5 for 5,000 to 100,000 rows that lie in
-        memory, if their means fit into 512 MB, and 1 for others.
     n_landmarks : "auto" or int, default="auto"
         Landmarks of each member. ``"auto"`` takes half of the rows, between 100 and
         4,000 (8,000 if ``effort="best"``); 400 of two columns, 800 of three, 1,600 of
@@ -202,10 +195,6 @@ default="auto"
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
-        "target_neighbors": [
-            StrOptions({"auto"}),
-            Interval(Integral, 1, None, closed="left"),
-        ],
         "checkpoint_dir": [str, os.PathLike, None],
         "embedding": [StrOptions(set(EMBEDDINGS))],
     }
@@ -227,7 +216,6 @@ default="auto"
         precision: str = "auto",
         scale: str = "auto",
         n_directions: str | int | None = "auto",
-        target_neighbors: str | int = "auto",
         n_landmarks: str | int = "auto",
         n_neighbors: int = 3,
         embedding: str = "diffusion",
@@ -250,7 +238,6 @@ default="auto"
         self.precision = precision
         self.scale = scale
         self.n_directions = n_directions
-        self.target_neighbors = target_neighbors
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors
         self.embedding = embedding
@@ -292,7 +279,6 @@ default="auto"
             "schedule": "constant",
             "scale": "l2",
             "n_directions": None,
-            "target_neighbors": 1,
             "n_row_members": 0,
             "n_landmarks": 500,
             "n_neighbors": 5,
@@ -365,19 +351,6 @@ default="auto"
             ),
             *row_members(n_row_members, n_landmarks),
         ]
-
-    def _training_options(self, context: FitContext, scaler: Scaler) -> TrainingOptions:
-        wanted = self.target_neighbors
-        count = resolve_target_neighbors(wanted, context.rows.n_rows, scaler.n_columns)
-        if isinstance(context.rows, Stream):
-            if not isinstance(wanted, str) and wanted > 1:
-                raise ValueError(
-                    f"target_neighbors={wanted} needs rows that lie in memory: leave "
-                    "it at 'auto', or load the rows."
-                )
-            count = 1
-        options = super()._training_options(context, scaler)
-        return replace(options, target_neighbors=count)
 
     @property
     def _effort(self) -> Effort:

@@ -15,7 +15,6 @@ from scedae._progress import Progress
 from scedae._random import child_seed
 from scedae.autoencoder import TrainedRun, TrainingOptions, TrainingRun, train_runs
 from scedae.rows import Crew, ScaledRows, ScaledStream
-from scedae.spectral import neighbor_means
 
 # Share of the progress bar that training takes; the verbs after it have the rest.
 TRAINING_SHARE = 0.9
@@ -57,14 +56,7 @@ def train_members(
     if isinstance(source, ScaledStream) and crew is not None:
         _train_by_crew(crew, source, missing, options, done)
     elif missing:
-        targets = None
-        if isinstance(source, ScaledRows) and options.target_neighbors > 1:
-            progress.advance(0, "nearest rows")
-            rows = torch.cat(list(source.blocks()))
-            targets = neighbor_means(rows, options.target_neighbors)
-        results = train_runs(
-            source, missing, options, device, watch.epoch, checkpoint, targets
-        )
+        results = train_runs(source, missing, options, device, watch.epoch, checkpoint)
         trained |= zip(missing, results, strict=True)
     return {name: _moved(trained[run], device) for name, run in runs.items()}
 

@@ -69,6 +69,7 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         )
     tensors["basis.vectors"] = torch.from_numpy(pipeline.basis.vectors)
     tensors["basis.singular_values"] = torch.from_numpy(pipeline.basis.singular_values)
+    tensors["metric"] = pipeline.metric
     tensors["centers"] = pipeline.centers
     info = {
         "scaler": scaler_info,
@@ -96,14 +97,16 @@ def unpack_pipeline(
         )
     n_landmarks = sum(len(member.landmarks) for member in members)
     vectors = archive.tensor("basis.vectors", n_landmarks, None)
-    values = archive.tensor("basis.singular_values", vectors.shape[1])
+    width = vectors.shape[1]
+    values = archive.tensor("basis.singular_values", width)
     return FittedPipeline(
         scaler=scaler,
         members=members,
         n_neighbors=int(info["n_neighbors"]),
         embedding=info["embedding"],
         basis=Basis(vectors.numpy(), values.numpy()),
-        centers=archive.tensor("centers", None, vectors.shape[1]),
+        metric=archive.tensor("metric", width, width),
+        centers=archive.tensor("centers", None, width),
     )
 
 

@@ -87,7 +87,8 @@ class FittedPipeline:
     n_neighbors: int
     embedding: str
     basis: spectral.Basis  # (Σp, q)
-    centers: torch.Tensor  # (k, q) float64
+    metric: torch.Tensor  # (q, q) in which clusters are round, float64
+    centers: torch.Tensor  # (k, q) in that metric, float64
 
     def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
@@ -96,13 +97,12 @@ class FittedPipeline:
 
     def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
         """Embedding of scaled rows, of shape (n, q)."""
-        return spectral.embed(self.affinity(rows), self._projection.to(rows.device))
+        return self._embed(self.affinity(rows))
 
     def assign(self, rows: torch.Tensor) -> Assignment:
         """Clusters and confidence of scaled rows."""
         affinity = self.affinity(rows)
-        points = spectral.embed(affinity, self._projection.to(rows.device))
-        return self.assign_embedded(affinity, points)
+        return self.assign_embedded(affinity, self._embed(affinity))
 
     def assign_embedded(
         self, affinity: spectral.FusedAffinity, points: torch.Tensor
@@ -121,6 +121,10 @@ class FittedPipeline:
         )
         return Assignment(labels, votes, confidence)
 
+    def _embed(self, affinity: spectral.FusedAffinity) -> torch.Tensor:
+        points = spectral.embed(affinity, self._projection.to(affinity.device))
+        return spectral.rescale(points, self.metric)
+
     @cached_property
     def _projection(self) -> torch.Tensor:
         """What takes a row of Z̄ to its coordinates, of shape (Σp, q)."""
@@ -133,6 +137,7 @@ class FittedPipeline:
             self,
             scaler=self.scaler.to(device),
             members=tuple(member.to(device) for member in self.members),
+            metric=self.metric.to(device),
             centers=self.centers.to(device),
         )
 
@@ -294,25 +299,27 @@ def cluster_members(
     points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
 
     progress.stage("assign")
-    random = generator(seed, "assign")
-    centers = spectral.kmeans(
-        points, n_clusters, random, n_starts=_STARTS, n_iter_start=_START_ROUNDS
-    ).centers
-    nearest = spectral.nearest(points, centers)[:, 0]
-    voters = _with_votes(fusion.members, fused, nearest, n_clusters)
-    pipeline = FittedPipeline(scaler, voters, n_neighbors, embedding, basis, centers)
-    assignment = pipeline.assign_embedded(fused, points)
+    partition = _partition(points, n_clusters, embedding, seed)
+    voters = _with_votes(fusion.members, fused, partition.labels, n_clusters)
+    pipeline = FittedPipeline(
+        scaler,
+        voters,
+        n_neighbors,
+        embedding,
+        basis,
+        partition.metric,
+        partition.centers,
+    )
+    assignment = pipeline.assign_embedded(fused, partition.points)
     labels, confidence = _answer(pipeline, assignment, stream, progress)
     return PipelineFit(
         pipeline,
-        embedding=points.cpu().numpy() if stream is None else None,
+        embedding=partition.points.cpu().numpy() if stream is None else None,
         labels=labels,
         confidence=confidence,
         # numpy's mean uses one thread: the same for any number of them.
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
-        margin=float(
-            spectral.margin(points, centers, assignment.labels).cpu().numpy().mean()
-        ),
+        margin=partition.margin,
         stability=panel.stability(assignment.labels, n_clusters) if panel else np.nan,
         candidates=candidates,
         reports=encoded.reports,
@@ -373,6 +380,37 @@ def _count(
     progress.stage("count")
     candidates = panel.weigh(n_clusters)
     return candidates[0].n_clusters, candidates
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The rows at hand, put to clusters."""
+
+    metric: torch.Tensor  # (q, q)
+    centers: torch.Tensor  # (k, q) in that metric
+    points: torch.Tensor  # (n, q) in that metric
+    labels: torch.Tensor  # (n,)
+    margin: float  # mean over the rows, of the clusters of k-means
+
+
+def _partition(
+    points: torch.Tensor, n_clusters: int, embedding: str, seed: int
+) -> Partition:
+    """k-means, then clusters made round; those of LSC are left as k-means has them."""
+    random = generator(seed, "assign")
+    centers = spectral.kmeans(
+        points, n_clusters, random, n_starts=_STARTS, n_iter_start=_START_ROUNDS
+    ).centers
+    labels = spectral.nearest(points, centers)[:, 0]
+    margins = spectral.margin(points, centers, labels)
+    if embedding == "lsc":
+        metric = torch.eye(points.shape[1]).to(points)
+    else:
+        metric, centers = spectral.round_clusters(points, centers)
+        points = spectral.rescale(points, metric)
+        labels = spectral.nearest(points, centers)[:, 0]
+    margin = float(margins.cpu().numpy().mean())
+    return Partition(metric, centers, points, labels, margin)
 
 
 def _answer(

@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "_packing": {"_archive", "autoencoder"},
     "_checkpoint": GROUND | {"_archive", "_packing", "autoencoder", "rows"},
     "_member_training": GROUND
-    | {"_checkpoint", "_defaults", "_members", "autoencoder", "rows", "spectral"},
+    | {"_checkpoint", "_defaults", "_members", "autoencoder", "rows"},
     "_ensemble": GROUND
     | {"_checkpoint", "_member_training", "_members", "autoencoder", "rows"},
     "report": {"metrics", "_version"},

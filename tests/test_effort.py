@@ -12,7 +12,6 @@ from scedae._defaults import (
     resolve_hidden_layers,
     resolve_landmarks,
     resolve_row_members,
-    resolve_target_neighbors,
 )
 from scedae.datasets import make_tetra
 
@@ -53,21 +52,6 @@ def test_members_on_the_rows_only_where_landmarks_lie_dense():
     assert resolved(70_000, 784) == resolved(10**6, 50) == 0
     assert resolved(10**6, 2) == default.n_row_members  # 400 landmarks cover a plane
     assert resolved(70_000, 784, told=4) == 4
-
-
-def test_the_mean_of_near_rows_is_reproduced(blobs):
-    counts = [resolve_target_neighbors("auto", n, 9) for n in (4999, 70_000, 100_001)]
-    assert counts == [1, 5, 1]
-    assert resolve_target_neighbors("auto", 70_000, 50_000) == 1  # too much to keep
-    assert resolve_target_neighbors(3, 70_000, 50_000) == 3
-    X, _ = blobs
-    settings = {"epochs": 3, "n_members": 2, "random_state": 0}
-    fits = {
-        count: SCEDAE(3, target_neighbors=count, **settings).fit(X)
-        for count in ("auto", 5, 1)
-    }
-    assert (fits["auto"].embedding_ == fits[1].embedding_).all()
-    assert not (fits[5].embedding_ == fits[1].embedding_).all()
 
 
 def test_fast_takes_fewer_members():

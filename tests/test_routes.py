@@ -100,17 +100,6 @@ def test_memory_and_file_agree_for_the_same_landmarks_and_encoders(
     assert adjusted_rand_score(plain(fitted.labels_), labels) >= 0.999
 
 
-def test_rows_that_do_not_lie_in_memory_are_their_own_targets(
-    X, tmp_path, few_are_drawn
-):
-    rows = in_formats(X, tmp_path)["npy"]
-    usual = model("scedae").fit(rows)
-    told = model("scedae", target_neighbors=1).fit(rows)
-    assert (plain(usual.labels_) == plain(told.labels_)).all()
-    with pytest.raises(ValueError, match="needs rows that lie in memory"):
-        model("scedae", target_neighbors=5).fit(rows)
-
-
 def test_landmark_sums_are_those_of_the_dense_affinity(X, few_are_drawn):
     pipeline = model("scedae").fit(X[::5]).pipeline_
     members = pipeline.members

@@ -29,19 +29,13 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of one or more steps, what they shall become, and their numbers."""
+    """Rows of one or more steps, and their numbers."""
 
     rows: torch.Tensor  # (steps, runs, batch, d)
-    targets: torch.Tensor  # (steps, runs, batch, d); ``rows`` itself, if nothing else
     index: torch.Tensor  # (steps, runs, batch) long
 
     def __len__(self) -> int:
         return len(self.rows)
-
-    @property
-    def aims_elsewhere(self) -> bool:
-        """Whether something else than the rows is to be reproduced."""
-        return self.targets is not self.rows
 
 
 class Batches:
@@ -50,8 +44,6 @@ class Batches:
     They come in rounds: an epoch, or fewer steps where something is to be done more
     often. A last batch of an epoch that would be short is left out, and so are steps
     that do not fill a round: another order leaves out other rows in the next epoch.
-    ``targets`` are what the rows of a source that has the same ones in every epoch
-    shall be reproduced as, of shape (n_rows, d); None for the rows themselves.
     """
 
     def __init__(
@@ -59,10 +51,8 @@ class Batches:
         source: RowSource,
         generators: Sequence[torch.Generator],
         batch_size: int,
-        targets: torch.Tensor | None = None,
     ) -> None:
         self._source = source
-        self._targets = targets
         self._generators = generators
         self.batch_size = min(batch_size, source.n_rows)
         self.steps_per_epoch = source.n_rows // self.batch_size
@@ -102,17 +92,11 @@ class Batches:
     def take(self, first: int, last: int) -> Batch:
         """The steps ``first`` to ``last`` of this round."""
         index = self._orders[self._first + first : self._first + last]
-        rows = self._rows.take(index.flatten()).view(*index.shape, -1)
-        index = index.to(rows.device)
-        targets = rows
-        if self._targets is not None:
-            targets = self._targets.index_select(0, index.flatten()).view_as(rows)
-        return Batch(rows, targets, index)
+        rows = self._rows.take(index.flatten())
+        return Batch(rows.view(*index.shape, -1), index.to(rows.device))
 
     def blank(self, n_steps: int, device: torch.device) -> Batch:
         """Zeros in the shape of a batch."""
         shape = (n_steps, len(self._generators), self.batch_size)
         rows = torch.zeros(*shape, self._source.n_columns, device=device)
-        targets = rows if self._targets is None else torch.zeros_like(rows)
-        index = torch.zeros(shape, dtype=torch.long, device=device)
-        return Batch(rows, targets, index)
+        return Batch(rows, torch.zeros(shape, dtype=torch.long, device=device))

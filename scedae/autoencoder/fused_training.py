@@ -56,15 +56,6 @@ class _Values:
         return cls(plain, torch.zeros_like(plain) if both else plain)
 
 
-@dataclass(frozen=True)
-class _Slot:
-    """A place in memory for the rows of some steps, (steps, members, rows, width)."""
-
-    rows: _Values
-    targets: _Values
-    index: torch.Tensor  # (steps, members, batch)
-
-
 class FusedTraining:
     """Weights of runs of any widths, and how they learn, on a GPU with Triton."""
 
@@ -115,7 +106,7 @@ class FusedTraining:
         self._losses = torch.zeros(self._n_members, n_tiles, device=device)
         self._schedule = _adam_schedule(rates).to(device)
         self._n_done = torch.zeros((), dtype=torch.long, device=device)
-        self._slots: dict[int, _Slot] = {}
+        self._slots: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}
         self._objective: CodeObjective | None = None
         self._side = torch.cuda.Stream(device) if device.type == "cuda" else None
 
@@ -182,55 +173,42 @@ class FusedTraining:
 
     def load(self, slot: int, batch: Batch) -> None:
         """Put the rows of some steps into a slot."""
+        n_steps, _, _, n_columns = batch.rows.shape
+        width = self._padded[0][0]
         if slot not in self._slots:
-            rows = self._room_for(batch.rows)
-            targets = self._room_for(batch.targets) if batch.aims_elsewhere else rows
-            self._slots[slot] = _Slot(rows, targets, batch.index.clone())
-        place = self._slots[slot]
-        place.index[: len(batch)].copy_(batch.index)
-        self._fill(place.rows, batch.rows)
-        if batch.aims_elsewhere:
-            self._fill(place.targets, batch.targets)
-
-    def _room_for(self, rows: torch.Tensor) -> _Values:
-        """Zeros for padded rows, and the column of ones."""
-        n_steps, _, _, n_columns = rows.shape
-        shape = (n_steps, self._n_members, self._n_rows, self._padded[0][0])
-        plain = self._activations[0].plain.new_zeros(shape)
-        plain[..., n_columns] = 1
-        return _Values(plain, plain.mT.contiguous() if self._both else plain)
-
-    def _fill(self, place: _Values, rows: torch.Tensor) -> None:
-        n_steps, _, _, n_columns = rows.shape
+            shape = (n_steps, self._n_members, self._n_rows, width)
+            plain = self._activations[0].plain.new_zeros(shape)
+            plain[..., n_columns] = 1
+            both = plain.mT.contiguous() if self._both else plain
+            self._slots[slot] = plain, both, batch.index.clone()
+        plain, transposed, index = self._slots[slot]
+        index[:n_steps].copy_(batch.index)
         n_tiles = self._n_rows // TILE * -(-n_columns // TILE)
         load_kernel[n_tiles, n_steps * self._n_members](
-            rows.contiguous(),
-            place.plain,
-            place.transposed,
+            batch.rows.contiguous(),
+            plain,
+            transposed,
             self._batch_size,
             n_columns,
             self._n_rows,
-            self._padded[0][0],
+            width,
             SUM_AXIS_LAST=self._both,
             TILE=TILE,
         )
 
     def run(self, slot: int, n_steps: int) -> None:
         """Forward, backward, update; nothing here waits for the GPU."""
-        place = self._slots[slot]
+        plain, transposed, index = self._slots[slot]
         for step in range(n_steps):
-            rows = _Values(place.rows.plain[step], place.rows.transposed[step])
-            self._step(step, rows, place.targets.plain[step], place.index[step])
+            self._step(step, _Values(plain[step], transposed[step]), index[step])
         self._n_done += n_steps
 
-    def _step(
-        self, step: int, rows: _Values, targets: torch.Tensor, index: torch.Tensor
-    ) -> None:
-        inputs = [rows, *self._activations]
+    def _step(self, step: int, batch: _Values, index: torch.Tensor) -> None:
+        inputs = [batch, *self._activations]
         last = self._n_layers - 1
         for layer in range(last):
             self._forward(layer, inputs[layer], inputs[layer + 1])
-        self._reconstruct(inputs[last], targets)
+        self._reconstruct(inputs[last], batch)
         for layer in reversed(range(self._n_layers)):
             if layer == self._n_layers // 2 - 1:
                 self._add_gradient_at_codes(index)
@@ -285,12 +263,12 @@ class FusedTraining:
             **self._options,
         )
 
-    def _reconstruct(self, inputs: _Values, targets: torch.Tensor) -> None:
+    def _reconstruct(self, inputs: _Values, batch: _Values) -> None:
         weights = self._weights.transposed if self._both else self._weights.plain
         reconstruct_kernel[self._grid(self._n_rows, self._widest[-1])](
             inputs.plain,
             weights,
-            targets,
+            batch.plain,
             self._deltas[-1].plain,
             self._deltas[-1].transposed,
             self._losses,

@@ -49,24 +49,19 @@ class StackTraining:
         if batch.rows.device.type == "cpu" or slot not in self._slots:
             self._slots[slot] = batch
         else:
-            place = self._slots[slot]
-            place.rows[: len(batch)].copy_(batch.rows)
-            place.index[: len(batch)].copy_(batch.index)
-            if place.aims_elsewhere:
-                place.targets[: len(batch)].copy_(batch.targets)
+            self._slots[slot].rows[: len(batch)].copy_(batch.rows)
+            self._slots[slot].index[: len(batch)].copy_(batch.index)
 
     def run(self, slot: int, n_steps: int) -> None:
         """Forward, backward, update; nothing here waits for a GPU."""
         batch = self._slots[slot]
         with tensor_cores(self._precision):
-            for step in range(n_steps):
-                self._step(batch.rows[step], batch.targets[step], batch.index[step])
+            for rows, index in zip(batch.rows[:n_steps], batch.index, strict=False):
+                self._step(rows, index)
 
-    def _step(
-        self, rows: torch.Tensor, targets: torch.Tensor, index: torch.Tensor
-    ) -> None:
+    def _step(self, rows: torch.Tensor, index: torch.Tensor) -> None:
         activations = self.stack.forward(rows)
-        loss, delta = self.stack.reconstruction_loss(activations[-1], targets)
+        loss, delta = self.stack.reconstruction_loss(activations[-1], rows)
         codes = activations[self.stack.n_layers // 2]
         extra = None
         if self._objective is not None:

@@ -61,7 +61,6 @@ class TrainingOptions:
     schedule: str
     bounded: bool
     precision: str = "float32"
-    target_neighbors: int = 1  # nearest rows whose mean is reproduced
 
 
 @dataclass(frozen=True)
@@ -158,14 +157,13 @@ def start_training(
     runs: Sequence[TrainingRun],
     options: TrainingOptions,
     device: torch.device,
-    targets: torch.Tensor | None = None,
 ) -> tuple[Training, Batches]:
     """Weights and batches of runs that share their steps.
 
     Both are drawn on the CPU, from each run's own generator.
     """
     generators = [torch.Generator().manual_seed(run.seed) for run in runs]
-    batches = Batches(source, generators, options.batch_size, targets)
+    batches = Batches(source, generators, options.batch_size)
     widths = [
         layer_widths(source.n_columns, run.hidden_layers, options.encoding_dim)
         for run in runs
@@ -228,12 +226,10 @@ def train_runs(
     device: torch.device,
     on_epoch: EpochHook = lambda numbers, epoch, losses: None,
     journal: Journal | None = None,
-    targets: torch.Tensor | None = None,
 ) -> list[TrainedRun]:
     """Train every run and return them in their order.
 
-    With a journal, trainings go on from where it saw them last. ``targets`` (n, d)
-    are reproduced in place of the rows.
+    With a journal, trainings go on from where it saw them last.
     """
     results = [TrainedRun({}, []) for _ in runs]
     stop, one_at_a_time = threading.Event(), threading.Lock()
@@ -241,7 +237,7 @@ def train_runs(
     @torch.no_grad()
     def train(group: Sequence[int]) -> None:
         members = [runs[number] for number in group]
-        training, batches = start_training(source, members, options, device, targets)
+        training, batches = start_training(source, members, options, device)
         taken = 0
         if journal is not None and (unfinished := journal.recall(members)):
             taken = _take_up(unfinished, training, batches)

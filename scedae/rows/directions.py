@@ -37,9 +37,10 @@ class Directions:
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """Coordinates of float32 rows, of shape (n, c)."""
+        center, matrix = self.center.to(rows.device), self.matrix.to(rows.device)
         seen = rows.new_empty(len(rows), self.n_directions)
         for where, block in fixed_blocks(rows, _BLOCK_ROWS):
-            turned = product((block - self.center)[None], self.matrix[None])[0]
+            turned = product((block - center)[None], matrix[None])[0]
             seen[where] = turned[: length(where)]
         return seen
 

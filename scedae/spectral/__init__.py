@@ -12,7 +12,7 @@ from scedae.spectral.affinity import (
     unfuse,
 )
 from scedae.spectral.confidence import combine, landmark_votes, margin, vote
-from scedae.spectral.distances import nearest, neighbor_means
+from scedae.spectral.distances import nearest
 from scedae.spectral.embedding import (
     EMBEDDINGS,
     Basis,
@@ -26,6 +26,7 @@ from scedae.spectral.factored import gram_of
 from scedae.spectral.gram import Gram, Symmetric, gram_matrix
 from scedae.spectral.kmeans import kmeans, revive_empty
 from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
+from scedae.spectral.metric import rescale, round_clusters
 from scedae.spectral.number import Candidate, candidates_for
 from scedae.spectral.panel import Panel
 
@@ -58,8 +59,9 @@ __all__ = [
     "n_vectors",
     "nearest",
     "nearest_landmarks",
-    "neighbor_means",
+    "rescale",
     "revive_empty",
+    "round_clusters",
     "spectral_basis",
     "trivial_vector",
     "unfuse",

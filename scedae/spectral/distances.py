@@ -11,10 +11,6 @@ from scedae._blocks import fixed_blocks, length
 _BLOCK_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 24}
 _BLOCK_ROWS = {"cpu": 1 << 11, "cuda": 1 << 14}
 
-# From so many targets on, the nearest are sought in groups.
-_MANY_TARGETS = 1 << 14
-_GROUP = 64
-
 
 def _block_rows(device: torch.device, n_targets: int) -> int:
     """Height of a block; it depends on the targets alone, never on the rows."""
@@ -47,40 +43,8 @@ def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Te
         if r == 1:
             found[where, 0] = distances.argmin(1)
         else:
-            found[where] = _smallest(distances, r)
+            found[where] = distances.topk(r, dim=1, largest=False).indices
     return found
-
-
-def _smallest(distances: torch.Tensor, r: int) -> torch.Tensor:
-    """Columns of the ``r`` smallest numbers of each row, smallest first, (n, r).
-
-    Among very many they are sought in the r groups with the smallest minima, where
-    they must be: minima take one pass, a search for the r smallest several.
-    """
-    n_columns = distances.shape[1]
-    if n_columns < max(_MANY_TARGETS, r * _GROUP):
-        return distances.topk(r, dim=1, largest=False).indices
-    n_whole = n_columns // _GROUP
-    whole, rest = distances.split([n_whole * _GROUP, n_columns % _GROUP], dim=1)
-    minima = whole.unflatten(1, (n_whole, _GROUP)).amin(2)
-    groups = minima.topk(r, dim=1, largest=False, sorted=False).indices
-    members = torch.arange(_GROUP, device=distances.device)
-    candidates = (groups[:, :, None] * _GROUP + members).flatten(1)
-    last = torch.arange(n_whole * _GROUP, n_columns, device=distances.device)
-    candidates = torch.cat([candidates, last.expand(len(distances), -1)], dim=1)
-    values = torch.cat([whole.gather(1, candidates[:, : r * _GROUP]), rest], dim=1)
-    best = values.topk(r, dim=1, largest=False).indices
-    return candidates.gather(1, best)
-
-
-def neighbor_means(points: torch.Tensor, n_neighbors: int) -> torch.Tensor:
-    """The mean of each point's nearest points, itself among them, (n, d)."""
-    index = nearest(points, points, min(n_neighbors, len(points)))
-    # One neighbour after the other: no sum depends on how rows lie in memory.
-    total = points[index[:, 0]]
-    for column in index.T[1:]:
-        total += points[column]
-    return total / index.shape[1]
 
 
 def squared_distances(

@@ -95,6 +95,21 @@ def _cluster_means(
         labels = nearest(block, centers)[:, 0]
         total += _sums_by_label(block.double(), labels, len(centers))
         count[:, 0] += torch.bincount(labels, minlength=len(centers))
+    return _means(total, count, centers)
+
+
+def means_by_label(
+    points: torch.Tensor, labels: torch.Tensor, centers: torch.Tensor
+) -> torch.Tensor:
+    """Mean of the points of each label, (k, d); a centre without points stays."""
+    total = _sums_by_label(points.double(), labels, len(centers))
+    count = torch.bincount(labels, minlength=len(centers))[:, None]
+    return _means(total, count, centers)
+
+
+def _means(
+    total: torch.Tensor, count: torch.Tensor, centers: torch.Tensor
+) -> torch.Tensor:
     means = (total / count.clamp(min=1)).to(centers.dtype)
     return torch.where(count > 0, means, centers)
 

@@ -7,9 +7,6 @@ import pytest
 import torch
 
 from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs
-from scedae.autoencoder.batches import Batch
-from scedae.autoencoder.network import is_linear
-from scedae.autoencoder.stack_training import StackTraining
 from scedae.autoencoder.training import plan_groups, plan_workers
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
@@ -191,47 +188,3 @@ def test_bfloat16_needs_a_gpu(images):
     chosen = replace(options(), precision="bfloat16")
     with pytest.raises(ValueError, match="needs a GPU with Triton"):
         train_runs(source_of(images), [TrainingRun((12, 8), 0, (2,))], chosen, CPU)
-
-
-@torch.no_grad()
-def test_targets_are_reproduced_in_place_of_the_rows(images):
-    """A network that shall turn rows into their mirror image learns to."""
-    source = source_of(images)
-    rows = torch.cat(list(source.blocks()))
-    runs = [TrainingRun((24, 16), 0, (60,))]
-    mirrored = rows.flip(1)
-    (plain,) = train_runs(source, runs, options(), CPU)
-    (aimed,) = train_runs(source, runs, options(), CPU, targets=mirrored)
-    (named,) = train_runs(source, runs, options(), CPU, targets=rows)
-    assert same(plain, named, 60)
-    assert not same(plain, aimed, 60)
-    assert aimed.history[-1]["loss"] < 0.98 * aimed.history[0]["loss"]
-
-
-@torch.no_grad()
-def test_a_step_towards_targets_follows_their_gradient():
-    """Against autograd: the gradient of the loss to the targets, not to the rows."""
-    draw = torch.Generator().manual_seed(0)
-    rows, targets = torch.rand(2, 1, 1, 8, 5, generator=draw)
-    batch = Batch(rows, targets, torch.zeros(1, 1, 8, dtype=torch.long))
-    widths = [5, 4, 2, 4, 5]
-    training = StackTraining(
-        [widths], widths, [draw], torch.tensor([1e-3]), CPU, bounded=False
-    )
-    flat = training.stack.flat.clone().requires_grad_()
-    with torch.enable_grad():
-        out, layers = rows[0, 0], training.stack.layers
-        start = 0
-        for i, (weight, bias) in enumerate(layers):
-            own = []
-            for shape in (weight.shape[1:], bias.shape[1:]):
-                own.append(flat[start : start + shape.numel()].view(shape))
-                start += shape.numel()
-            out = out @ own[0] + own[1]
-            out = out if is_linear(i, len(layers)) else out.relu()
-        loss = (out - targets[0, 0]).square().mean()
-        loss.backward()
-    training.load(0, batch)
-    training.run(0, 1)
-    torch.testing.assert_close(training.take_losses()[0], loss.detach())
-    torch.testing.assert_close(training.stack.flat_gradient, flat.grad)

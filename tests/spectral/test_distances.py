@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.spectral import distances
-from scedae.spectral.distances import nearest, neighbor_means, squared_distances
+from scedae.spectral.distances import nearest, squared_distances
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -37,24 +36,3 @@ def test_a_row_has_the_same_neighbours_in_any_company(rng):
     whole = nearest(points, targets, 3)
     for rows in (slice(0, 1), slice(7, 40), slice(1000, 2500)):
         assert torch.equal(nearest(points[rows], targets, 3), whole[rows])
-
-
-@pytest.mark.parametrize("n_targets", [640, 655, 700])
-def test_nearest_of_very_many_targets(rng, monkeypatch, n_targets):
-    """In groups or not: the same, also where a last group is not full."""
-    points = torch.from_numpy(rng.standard_normal((300, 3)))
-    targets = torch.from_numpy(rng.standard_normal((n_targets, 3)))
-    plain = nearest(points, targets, 5)
-    monkeypatch.setattr(distances, "_MANY_TARGETS", 500)
-    assert torch.equal(nearest(points, targets, 5), plain)
-    assert nearest(points, targets, 30).shape == (300, 30)  # more than groups
-
-
-def test_the_mean_of_the_nearest_points(rng):
-    points = torch.from_numpy(rng.standard_normal((60, 3)))
-    order = torch.cdist(points, points).argsort(dim=1)[:, :4]
-    means = neighbor_means(points, 4)
-    torch.testing.assert_close(means, points[order].mean(1))
-    assert torch.equal(neighbor_means(points, 1), points)
-    everything = neighbor_means(points, 99)
-    torch.testing.assert_close(everything, points.mean(0).expand(60, 3))

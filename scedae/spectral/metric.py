@@ -1,0 +1,70 @@
+"""assign, on the way: distances as the clusters themselves would measure them.
+
+Around a centre of the embedding rows lie far apart in some directions and close
+together in others, in nearly the same way around every centre. k-means does not know:
+it measures all directions alike, and cuts a long cluster where a row has gone less far
+than the cluster reaches. Here coordinates are rescaled until clusters are round, and
+rows go to the nearest centre then, in turns until no row moves.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from threadpoolctl import threadpool_limits
+
+from scedae._blocks import fixed_blocks, length
+from scedae._products import product
+from scedae.spectral.distances import nearest
+from scedae.spectral.kmeans import means_by_label
+
+# Of one height, so that a row gets the same bits alone and among millions.
+_BLOCK_ROWS = 256
+_MOST_ROUNDS = 30
+# What a direction in which clusters have no width is taken to have, of the mean width.
+_LEAST_SHARE = 1e-3
+
+
+def rescale(points: torch.Tensor, metric: torch.Tensor) -> torch.Tensor:
+    """Points in the coordinates of a metric, of shape (n, q)."""
+    found = torch.empty_like(points)
+    for where, block in fixed_blocks(points, _BLOCK_ROWS):
+        found[where] = product(block[None], metric[None])[0][: length(where)]
+    return found
+
+
+def round_clusters(
+    points: torch.Tensor, centers: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The metric in which clusters are round, (q, q), and centres in it, (k, q).
+
+    Starts from the clusters of the given centres. A round after which a cluster would
+    have no rows is not made.
+    """
+    metric = torch.eye(points.shape[1], dtype=points.dtype, device=points.device)
+    found, means = centers, centers
+    labels = nearest(points, centers)[:, 0]
+    for _ in range(_MOST_ROUNDS):
+        means = means_by_label(points, labels, means)
+        tried = _metric_of(points - means[labels])
+        tried_centers = rescale(means, tried)
+        moved = nearest(rescale(points, tried), tried_centers)[:, 0]
+        if len(moved.unique()) < len(labels.unique()):
+            break
+        metric, found = tried, tried_centers
+        if torch.equal(moved, labels):
+            break
+        labels = moved
+    return metric, found
+
+
+def _metric_of(offsets: torch.Tensor) -> torch.Tensor:
+    """What makes the cloud of offsets from centres round, and leaves its mean width."""
+    spread = product(offsets.T[None], offsets[None])[0].cpu().numpy()  # (q, q)
+    # One thread: a threaded BLAS would sum in another order for another number.
+    with threadpool_limits(1, user_api="blas"):
+        values, vectors = np.linalg.eigh(spread)
+        width = values.mean()
+        shares = values.clip(min=0) / width if width > 0 else np.ones_like(values)
+        metric = vectors * (shares + _LEAST_SHARE) ** -0.5 @ vectors.T
+    return torch.from_numpy(metric).to(offsets)

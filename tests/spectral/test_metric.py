@@ -1,0 +1,116 @@
+import numpy as np
+import pytest
+import torch
+
+from scedae import SCEDAE, LandmarkSpectralClustering
+from scedae.datasets import make_tetra
+from scedae.metrics import clustering_accuracy
+from scedae.spectral import kmeans, nearest, rescale, round_clusters
+
+
+@pytest.fixture
+def long_clusters(rng):
+    """Two clusters beside each other, each as long as their distance: n x 2."""
+    y = np.repeat([0, 1], 400)
+    points = rng.normal(size=(800, 2)) * [0.15, 1.5]
+    points[:, 0] += y
+    return torch.from_numpy(points), torch.from_numpy(y)
+
+
+def within(points, labels):
+    """Covariance about the means of the labels, the plain way."""
+    offsets = torch.cat(
+        [points[labels == c] - points[labels == c].mean(0) for c in labels.unique()]
+    )
+    return (offsets.T @ offsets / len(points)).numpy()
+
+
+def test_clusters_are_round_in_their_metric(long_clusters):
+    points, y = long_clusters
+    means = torch.stack([points[y == c].mean(0) for c in (0, 1)])
+    metric, centers = round_clusters(points, means)
+    seen = rescale(points, metric)
+    spread = within(seen, nearest(seen, centers)[:, 0])
+    assert np.linalg.cond(spread) < 1.1  # 100 before
+    np.testing.assert_allclose(metric, metric.T, atol=1e-12)
+
+
+def test_centers_are_means_in_the_metric(long_clusters):
+    points, _ = long_clusters
+    start = torch.tensor([[-0.2, 0.0], [1.2, 0.0]], dtype=torch.float64)
+    metric, centers = round_clusters(points, start)
+    seen = rescale(points, metric)
+    labels = nearest(seen, centers)[:, 0]
+    means = torch.stack([seen[labels == c].mean(0) for c in (0, 1)])
+    torch.testing.assert_close(centers, means, rtol=0, atol=1e-9)
+
+
+def test_rows_beyond_the_reach_of_k_means_come_home(long_clusters):
+    """k-means cuts long clusters across; from a half-right start they are found."""
+    points, y = long_clusters
+    start = torch.tensor([[0.0, 0.3], [1.0, -0.3]], dtype=torch.float64)
+    before = nearest(points, start)[:, 0].numpy()
+    metric, centers = round_clusters(points, start)
+    after = nearest(rescale(points, metric), centers)[:, 0].numpy()
+    assert clustering_accuracy(y.numpy(), before) < 0.95
+    assert clustering_accuracy(y.numpy(), after) > 0.99
+
+
+def test_no_cluster_is_lost(rng):
+    points = torch.from_numpy(rng.normal(size=(60, 4)))
+    for seed in range(5):
+        draw = torch.Generator().manual_seed(seed)
+        start = kmeans(points, 12, draw, n_starts=1).centers
+        metric, centers = round_clusters(points, start)
+        found = nearest(rescale(points, metric), centers)[:, 0]
+        assert len(found.unique()) == 12
+
+
+@pytest.mark.parametrize("points", [np.ones((9, 3)), np.repeat(np.eye(3), 4, axis=0)])
+def test_clusters_without_width_keep_the_metric_finite(points):
+    points = torch.from_numpy(points)
+    centers = points.unique(dim=0)
+    metric, found = round_clusters(points, centers)
+    assert torch.isfinite(metric).all() and torch.isfinite(found).all()
+    labels = nearest(rescale(points, metric), found)[:, 0]
+    assert len(labels.unique()) == len(centers)
+
+
+def test_a_point_is_seen_alike_alone_and_among_others(rng):
+    points = torch.from_numpy(rng.normal(size=(700, 19)))
+    metric = torch.from_numpy(rng.normal(size=(19, 19)))
+    together = rescale(points, metric)
+    torch.testing.assert_close(together, points @ metric)
+    assert torch.equal(rescale(points[300:301], metric), together[300:301])
+
+
+def test_threads_do_not_change_the_metric(rng):
+    points = torch.from_numpy(rng.normal(size=(5000, 30)))
+    found = []
+    for n_threads in (1, 2):
+        before = torch.get_num_threads()
+        torch.set_num_threads(n_threads)
+        try:
+            found.append(round_clusters(points, points[:8])[0])
+        finally:
+            torch.set_num_threads(before)
+    assert torch.equal(*found)
+
+
+def test_lsc_stays_as_published():
+    X, _ = make_tetra(120, random_state=0)
+    model = LandmarkSpectralClustering(4, n_landmarks=40, random_state=0).fit(X)
+    assert torch.equal(model.pipeline_.metric, torch.eye(4, dtype=torch.float64))
+
+
+def test_the_estimator_measures_by_it():
+    X, _ = make_tetra(120, random_state=0)
+    model = SCEDAE(4, effort="fast", epochs=5, random_state=0).fit(X)
+    labels = nearest(
+        torch.from_numpy(model.embedding_), torch.from_numpy(model.cluster_centers_)
+    )[:, 0]
+    assert (labels.numpy() == model.labels_).all()
+    spread = within(torch.from_numpy(model.embedding_), labels)
+    # Round but for directions in which clusters have next to no width.
+    largest, middle = np.sort(np.linalg.eigvalsh(spread))[[-1, len(spread) // 2]]
+    assert largest < 5 * middle
