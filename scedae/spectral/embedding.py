@@ -114,7 +114,8 @@ def spectral_basis(gram: Symmetric, trivial: np.ndarray, n_wanted: int) -> Basis
     graph falls apart several values equal 1 and the first vector is any mixture.
     Vectors that do not exist (rank too small) come back as zeros.
     """
-    size = gram.size
+    size, n_landmarks = gram.size, len(trivial)
+    trivial = gram.from_landmarks(trivial)
     n_possible = min(n_wanted, size - 1)
     # One thread: a threaded BLAS would sum in another order for another number.
     with threadpool_limits(1, user_api="blas"):
@@ -131,10 +132,10 @@ def spectral_basis(gram: Symmetric, trivial: np.ndarray, n_wanted: int) -> Basis
                 values = np.concatenate([values, more[0]])
                 vectors = np.column_stack([vectors, more[1]])
     order = np.argsort(-values, kind="stable")[:n_possible]
-    values, vectors = values[order], vectors[:, order]
+    values, vectors = values[order], gram.to_landmarks(vectors[:, order])
     vectors = vectors * _positive_signs(vectors)
     exists = values > _RANK_TOLERANCE
-    padded_vectors = np.zeros((size, n_wanted))
+    padded_vectors = np.zeros((n_landmarks, n_wanted))
     padded_values = np.zeros(n_wanted)
     padded_vectors[:, :n_possible] = np.where(exists, vectors, 0)
     padded_values[:n_possible] = np.sqrt(np.where(exists, values.clip(max=1), 0))

@@ -33,7 +33,23 @@ class Symmetric(Protocol):
         """Product with a vector of shape (size,)."""
 
     def pieces(self) -> np.ndarray:
-        """The connected piece each landmark belongs to, of shape (size,)."""
+        """The connected piece each of its rows belongs to, of shape (size,)."""
+
+    def from_landmarks(self, vector: np.ndarray) -> np.ndarray:
+        """What a right singular vector of Z̄ is to this matrix."""
+
+    def to_landmarks(self, vectors: np.ndarray) -> np.ndarray:
+        """Eigenvectors (size, q) as right singular vectors of Z̄, (Σp, q)."""
+
+
+class OnLandmarks:
+    """For those whose rows are the landmarks: both are the same."""
+
+    def from_landmarks(self, vector: np.ndarray) -> np.ndarray:
+        return vector
+
+    def to_landmarks(self, vectors: np.ndarray) -> np.ndarray:
+        return vectors
 
 
 class Gram(Symmetric, Protocol):
@@ -63,7 +79,7 @@ def as_csr(columns: torch.Tensor, weights: torch.Tensor, size: int) -> sp.csr_ma
     )
 
 
-class SparseGram:
+class SparseGram(OnLandmarks):
     """On the host, as CSR."""
 
     def __init__(self, matrix: sp.csr_matrix) -> None:
@@ -104,7 +120,7 @@ class SparseGram:
         return connected_components(self._matrix, directed=False)[1]
 
 
-class DenseGram:
+class DenseGram(OnLandmarks):
     """On a GPU, where a dense matrix is met faster than a sparse one."""
 
     def __init__(self, matrix: torch.Tensor) -> None:

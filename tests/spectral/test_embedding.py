@@ -67,6 +67,23 @@ def test_left_singular_vectors_are_eigenvectors_of_the_mean_affinity(rng, solver
     np.testing.assert_allclose(basis.singular_values**2, largest[1:5], atol=1e-9)
 
 
+@pytest.mark.parametrize("groups", [1, 3])
+def test_fewer_rows_than_landmarks_are_solved_from_their_side(rng, solver, groups):
+    Z = fused_matrix(rng, n=25, groups=groups, gap=50.0)
+    small = FactoredGram(as_affinity(Z))
+    assert small.size == 25 and Z.shape[1] == 32
+    found, expected = basis_of(Z, 4), basis_of(Z, 4, SparseGram.of)
+    np.testing.assert_allclose(
+        found.singular_values, expected.singular_values, atol=1e-7
+    )
+    # Vectors of one value are any mixture: what they span is the same.
+    np.testing.assert_allclose(
+        Z @ found.vectors @ found.vectors.T,
+        Z @ expected.vectors @ expected.vectors.T,
+        atol=1e-6,
+    )
+
+
 def test_the_constant_direction_is_left_out(rng, solver, gram):
     Z = fused_matrix(rng)
     basis = basis_of(Z, 4, gram)
