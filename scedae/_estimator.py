@@ -73,13 +73,14 @@ or list of MemberSpec, default="structure"
         would stand for over 5 rows: beyond 20,000 rows, unless columns are few.
     hidden_layers : "auto" or sequence of int, default="auto"
         Widths of the encoder's hidden layers, mirrored by the decoder. ``"auto"``
-        takes (48, 72, 96) below 5,000 rows; from there on (256, 384, 512) below 64
-        columns, else (500, 750, 1000), or (512, 384, 256) if ``effort="fast"``.
+        takes (48, 72, 96) below 5,000 rows, from there on (256, 384, 512); of 64
+        columns or more (512, 384, 256) if ``effort="fast"`` and (500, 750, 1000) if
+        ``"best"``.
     encoding_dim : int, default=10
         Width of the code.
     epochs : "auto" or int, default="auto"
         Passes over the rows. ``"auto"`` takes as many as 1,500 gradient steps need,
-        at least 30 (750 and 12 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
+        at least 60 (750 and 12 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
         Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
         have over 512 columns): the steps do not grow with the rows.
     batch_size : int, default=256
