@@ -174,7 +174,7 @@ def test_one_seed_repeats_a_streamed_fit(X, tmp_path, few_are_drawn):
 
 def test_steps_do_not_grow_with_the_rows(X, tmp_path, few_are_drawn, monkeypatch):
     """An epoch of streamed rows is a draw, however many rows there are."""
-    effort = replace(_defaults.EFFORTS["default"], small_steps=400)
+    effort = replace(_defaults.EFFORTS["default"], small_steps=400, min_epochs=1)
     monkeypatch.setitem(_defaults.EFFORTS, "default", effort)
     np.save(tmp_path / "few.npy", X[:1000])
     np.save(tmp_path / "many.npy", X)
