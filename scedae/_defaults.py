@@ -50,7 +50,7 @@ class Effort:
 EFFORTS = {
     # Widest layer first: of few orders and with few steps these are the better ones.
     # Two networks on two cores take the time of one, three nearly that of two.
-    "fast": Effort(2, 2, MEDIUM_LAYERS[::-1], 750, 750, 12, 2, 4000),
+    "fast": Effort(2, 2, MEDIUM_LAYERS[::-1], 750, 750, 8, 2, 4000),
     # As good as the large ones after half as many passes, at half of the arithmetic.
     "default": Effort(6, 3, MEDIUM_LAYERS, 1500, 1500, 60, 2, 4000),
     "best": Effort(12, 6, LARGE_LAYERS, 3000, 3000, 100, 2, 8000),

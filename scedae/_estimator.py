@@ -80,7 +80,7 @@ or list of MemberSpec, default="structure"
         Width of the code.
     epochs : "auto" or int, default="auto"
         Passes over the rows. ``"auto"`` takes as many as 1,500 gradient steps need,
-        at least 60 (750 and 12 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
+        at least 60 (750 and 8 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
         Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
         have over 512 columns): the steps do not grow with the rows.
     batch_size : int, default=256
