@@ -138,8 +138,8 @@ default="auto"
         How sure the cluster of each training row is, from 0 to 1; see
         :meth:`predict_confidence`.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training rows; only if they lay in memory. For others,
-        :meth:`transform` gives them.
+        Coordinates of the training rows, in which clusters are round; only if they
+        lay in memory. For others, :meth:`transform` gives them.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in the embedding.
     singular_values_ : ndarray of shape (n_components,)
