@@ -21,7 +21,7 @@ import torch
 from measure import device_name, product_rate
 
 from scedae import datasets
-from scedae._defaults import resolve_batch_size, resolve_hidden_layers
+from scedae._defaults import BASELINE, resolve_batch_size, resolve_hidden_layers
 from scedae._members import plan_members
 from scedae.autoencoder import TrainingOptions, TrainingRun, layer_widths, train_runs
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
@@ -47,7 +47,7 @@ def measure(name: str, device: torch.device, n_steps: int, repeats: int) -> dict
     batch = resolve_batch_size(256, rows.n_rows)
     precision = "tf32" if device.type == "cuda" else "float32"
     options = TrainingOptions(10, batch, 2e-3, "one-cycle", scaler.bounded, precision)
-    hidden = resolve_hidden_layers("auto", rows.n_rows, rows.n_columns)
+    hidden = resolve_hidden_layers("auto", rows.n_rows, rows.n_columns, BASELINE)
     epochs = max(n_steps // (rows.n_rows // batch), 1)
     specs = plan_members("structure", None, hidden, epochs, 2)
     runs = [TrainingRun(s.hidden_layers, i, (epochs,)) for i, s in enumerate(specs)]

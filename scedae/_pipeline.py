@@ -87,7 +87,7 @@ class FittedPipeline:
     n_neighbors: int
     embedding: str
     basis: spectral.Basis  # (Σp, q)
-    metric: torch.Tensor  # (q, q) in which clusters are round, float64
+    metric: torch.Tensor  # (q, q) makes clusters round; identity for LSC, float64
     centers: torch.Tensor  # (k, q) in that metric, float64
 
     def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
@@ -203,7 +203,7 @@ class PipelineFit:
     labels: np.ndarray  # (n,)
     confidence: np.ndarray  # (n,)
     member_agreement: np.ndarray  # (m,) of the members that did not collapse
-    margin: float  # mean over the rows at hand, in [0, 1]
+    kmeans_margin: float  # mean over the rows at hand, in [0, 1]
     stability: float  # not a number, if nobody asked
     candidates: tuple[spectral.Candidate, ...]  # best first; none, if k was given
     reports: tuple[MemberReport, ...]
@@ -264,6 +264,7 @@ def cluster_members(
     seed: int,
     progress: Progress,
     bandwidth_factor: float = 1.0,
+    rounded: bool = True,
     opinions: bool = True,
 ) -> PipelineFit:
     """All verbs after ``encode``, where the encodings are.
@@ -271,7 +272,8 @@ def cluster_members(
     Landmarks, centres and votes are learnt from the rows at hand: all of them, or a
     sample. Where there are more, their sums and labels take a pass each.
     Of a range of ``n_clusters`` the best is taken. ``bandwidth_factor`` is 1 in every
-    estimator; experiments vary it. They do without the second ``opinions`` too.
+    estimator; experiments vary it. They do without the second ``opinions`` too, and
+    without clusters made round, which the paper does not know.
     """
     stream = encoded.stream
     progress.stage("anchor")
@@ -299,7 +301,8 @@ def cluster_members(
     points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
 
     progress.stage("assign")
-    partition = _partition(points, n_clusters, embedding, seed)
+    rounded = rounded and embedding == "diffusion"  # LSC's stay as published
+    partition = _partition(points, n_clusters, seed, rounded=rounded)
     voters = _with_votes(fusion.members, fused, partition.labels, n_clusters)
     pipeline = FittedPipeline(
         scaler,
@@ -319,8 +322,8 @@ def cluster_members(
         confidence=confidence,
         # numpy's mean uses one thread: the same for any number of them.
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
-        margin=partition.margin,
-        stability=panel.stability(assignment.labels, n_clusters) if panel else np.nan,
+        kmeans_margin=partition.kmeans_margin,
+        stability=_stability(panel, partition, n_clusters),
         candidates=candidates,
         reports=encoded.reports,
     )
@@ -348,7 +351,7 @@ class Fusion:
 
     members: list[FittedMember]
     affinity: spectral.FusedAffinity  # Z̄ of the rows at hand
-    gram: spectral.Symmetric  # Z̄ᵀZ̄ of all rows
+    gram: spectral.Symmetric  # Z̄ᵀZ̄ of all rows, or Z̄Z̄ᵀ
     column_sums: torch.Tensor  # (Σp,) of all rows
 
 
@@ -390,27 +393,36 @@ class Partition:
     centers: torch.Tensor  # (k, q) in that metric
     points: torch.Tensor  # (n, q) in that metric
     labels: torch.Tensor  # (n,)
-    margin: float  # mean over the rows, of the clusters of k-means
+    kmeans_labels: torch.Tensor  # (n,) before clusters were made round
+    kmeans_margin: float  # mean over the rows, of those labels
 
 
 def _partition(
-    points: torch.Tensor, n_clusters: int, embedding: str, seed: int
+    points: torch.Tensor, n_clusters: int, seed: int, *, rounded: bool
 ) -> Partition:
-    """k-means, then clusters made round; those of LSC are left as k-means has them."""
+    """k-means, and then clusters made round if asked for."""
     random = generator(seed, "assign")
     centers = spectral.kmeans(
         points, n_clusters, random, n_starts=_STARTS, n_iter_start=_START_ROUNDS
     ).centers
-    labels = spectral.nearest(points, centers)[:, 0]
-    margins = spectral.margin(points, centers, labels)
-    if embedding == "lsc":
+    first = spectral.nearest(points, centers)[:, 0]
+    margin = float(spectral.margin(points, centers, first).cpu().numpy().mean())
+    if not rounded:
         metric = torch.eye(points.shape[1]).to(points)
-    else:
-        metric, centers = spectral.round_clusters(points, centers)
-        points = spectral.rescale(points, metric)
-        labels = spectral.nearest(points, centers)[:, 0]
-    margin = float(margins.cpu().numpy().mean())
-    return Partition(metric, centers, points, labels, margin)
+        return Partition(metric, centers, points, first, first, margin)
+    metric, centers = spectral.round_clusters(points, centers)
+    points = spectral.rescale(points, metric)
+    labels = spectral.nearest(points, centers)[:, 0]
+    return Partition(metric, centers, points, labels, first, margin)
+
+
+def _stability(
+    panel: spectral.Panel | None, partition: Partition, n_clusters: int
+) -> float:
+    """Of the clusters as k-means has them, since that is how halves are cut."""
+    if panel is None:
+        return np.nan
+    return panel.stability(partition.kmeans_labels, n_clusters)
 
 
 def _answer(

@@ -94,7 +94,10 @@ class SpectralClusterer(BaseClusterer):
     def _warn_if_unstable(self, result: PipelineFit) -> None:
         clear = self.suggestion_.clear if result.candidates else None
         warn_if_unstable(
-            len(result.pipeline.centers), result.stability, result.margin, clear=clear
+            len(result.pipeline.centers),
+            result.stability,
+            result.kmeans_margin,
+            clear=clear,
         )
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:

@@ -7,6 +7,7 @@ import pytest
 
 from scedae import SCEDAE
 from scedae._defaults import (
+    BASELINE,
     EFFORTS,
     resolve_epochs,
     resolve_hidden_layers,
@@ -24,6 +25,20 @@ def test_more_effort_is_more_work():
         assert sum(less.layers) <= sum(more.layers)
         epochs = [resolve_epochs("auto", (500,), 70_000, 256, e) for e in (less, more)]
         assert epochs[0] < epochs[1]
+
+
+def test_what_each_effort_trains_on_many_rows():
+    widths, passes = {}, {}
+    for name, effort in {**EFFORTS, "baseline": BASELINE}.items():
+        widths[name] = resolve_hidden_layers("auto", 70_000, 784, effort)
+        passes[name] = resolve_epochs("auto", widths[name], 70_000, 256, effort)
+    assert widths == {
+        "fast": (512, 384, 256),
+        "default": (256, 384, 512),
+        "best": (500, 750, 1000),
+        "baseline": (500, 750, 1000),
+    }
+    assert passes == {"fast": 8, "default": 60, "best": 100, "baseline": 30}
 
 
 def test_small_data_have_small_networks_at_any_effort():

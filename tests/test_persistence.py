@@ -144,6 +144,9 @@ DAMAGES = {
     "lost model": lambda info, t: info.update(model={}),
     "not finite": lambda info, t: t["centers"].fill_(float("nan")),
     "wrong shape": lambda info, t: t.update(centers=torch.ones(3, 99).double()),
+    "lost metric": lambda info, t: t.pop("metric"),
+    "a metric of another shape": lambda info, t: t.update(metric=torch.eye(9).double()),
+    "a metric that is not finite": lambda info, t: t["metric"].fill_(float("inf")),
     "short labels": lambda info, t: t.update(labels=t["labels"][:9].clone()),
     "unknown scale": lambda info, t: info["model"]["pipeline"]["scaler"].update(
         kind="os.system"

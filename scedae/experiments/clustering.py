@@ -138,6 +138,7 @@ def cluster_encodings(
         bandwidth_factor=changed.get("bandwidth_factor", 1.0),
         seed=run.seed(specification.seed),
         progress=Progress(),
+        rounded=False,  # the published methods end with k-means
         opinions=False,  # thousands of runs, and no table asks for them
     )
 

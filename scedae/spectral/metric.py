@@ -19,16 +19,18 @@ from scedae.spectral.distances import nearest
 from scedae.spectral.kmeans import means_by_label
 
 # Of one height, so that a row gets the same bits alone and among millions.
-_BLOCK_ROWS = 256
+_BLOCK_ROWS = {"cpu": 1 << 8, "cuda": 1 << 14}
 _MOST_ROUNDS = 30
 # What a direction in which clusters have no width is taken to have, of the mean width.
 _LEAST_SHARE = 1e-3
+# What is left, of rows of length one, between a row and the mean of its like.
+_ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 
 def rescale(points: torch.Tensor, metric: torch.Tensor) -> torch.Tensor:
     """Points in the coordinates of a metric, of shape (n, q)."""
     found = torch.empty_like(points)
-    for where, block in fixed_blocks(points, _BLOCK_ROWS):
+    for where, block in fixed_blocks(points, _BLOCK_ROWS[points.device.type]):
         found[where] = product(block[None], metric[None])[0][: length(where)]
     return found
 
@@ -39,9 +41,11 @@ def round_clusters(
     """The metric in which clusters are round, (q, q), and centres in it, (k, q).
 
     Starts from the clusters of the given centres. A round after which a cluster would
-    have no rows is not made.
+    have no rows is not made; none is, where rows are too few to tell all widths.
     """
     metric = torch.eye(points.shape[1], dtype=points.dtype, device=points.device)
+    if len(points) - len(centers) < points.shape[1]:
+        return metric, centers
     found, means = centers, centers
     labels = nearest(points, centers)[:, 0]
     for _ in range(_MOST_ROUNDS):
@@ -65,6 +69,8 @@ def _metric_of(offsets: torch.Tensor) -> torch.Tensor:
     with threadpool_limits(1, user_api="blas"):
         values, vectors = np.linalg.eigh(spread)
         width = values.mean()
-        shares = values.clip(min=0) / width if width > 0 else np.ones_like(values)
+        if width <= len(offsets) * _ROUNDING**2:  # clusters of equal rows
+            return torch.eye(len(values)).to(offsets)
+        shares = values.clip(min=0) / width
         metric = vectors * (shares + _LEAST_SHARE) ** -0.5 @ vectors.T
     return torch.from_numpy(metric).to(offsets)

@@ -62,6 +62,27 @@ def test_no_rows_tie_nothing(Z, kind):
     assert len(np.unique(gram.pieces())) == 20
 
 
+def test_seen_from_the_rows_where_they_are_fewer(Z, rng, monkeypatch):
+    few = Z[[0, 1, 2, 3, 4, 5]]  # two rows of each piece
+    gram = FactoredGram(as_affinity(few))
+    assert gram.size == 6
+    x, v = rng.standard_normal(6), rng.standard_normal(20)
+    np.testing.assert_allclose(gram.dense(), few @ few.T, atol=1e-14)
+    np.testing.assert_allclose(gram.times(x), few @ (few.T @ x), atol=1e-13)
+    seen = few @ v
+    np.testing.assert_allclose(gram.from_landmarks(v), seen / np.linalg.norm(seen))
+    back = few.T @ x[:, None]
+    np.testing.assert_allclose(
+        gram.to_landmarks(x[:, None]), back / np.linalg.norm(back)
+    )
+    pieces = gram.pieces()
+    assert pieces[0] != pieces[1] != pieces[2] != pieces[0]
+    # Also where a GPU would have room for the larger one.
+    monkeypatch.setattr("scedae.spectral.factored.fits_on_device", lambda _: True)
+    assert isinstance(gram_of(as_affinity(few)), FactoredGram)
+    assert isinstance(gram_of(as_affinity(Z)), DenseGram)
+
+
 def test_the_form_whose_products_are_cheapest(Z):
     few, many = as_affinity(Z[:30]), as_affinity(Z)
     assert isinstance(gram_of(few), FactoredGram)

@@ -76,6 +76,21 @@ def test_clusters_without_width_keep_the_metric_finite(points):
     assert len(labels.unique()) == len(centers)
 
 
+def test_rounding_is_no_width(rng):
+    """Equal rows lie beside their mean by the last bit, in any direction."""
+    points = torch.from_numpy(np.repeat(rng.normal(size=(3, 5)), 7, axis=0))
+    points /= torch.linalg.vector_norm(points, dim=1, keepdim=True)
+    metric, _ = round_clusters(points, points[[0, 7, 14]])
+    assert torch.equal(metric, torch.eye(5, dtype=torch.float64))
+
+
+def test_too_few_rows_to_tell_widths_keep_the_metric(rng):
+    points = torch.from_numpy(rng.normal(size=(8, 7)))
+    metric, centers = round_clusters(points, points[:4])
+    assert torch.equal(metric, torch.eye(7, dtype=torch.float64))
+    assert torch.equal(centers, points[:4])
+
+
 def test_a_point_is_seen_alike_alone_and_among_others(rng):
     points = torch.from_numpy(rng.normal(size=(700, 19)))
     metric = torch.from_numpy(rng.normal(size=(19, 19)))
@@ -110,6 +125,7 @@ def test_the_estimator_measures_by_it():
         torch.from_numpy(model.embedding_), torch.from_numpy(model.cluster_centers_)
     )[:, 0]
     assert (labels.numpy() == model.labels_).all()
+    assert (model.transform(X) == model.embedding_).all()
     spread = within(torch.from_numpy(model.embedding_), labels)
     # Round but for directions in which clusters have next to no width.
     largest, middle = np.sort(np.linalg.eigvalsh(spread))[[-1, len(spread) // 2]]
