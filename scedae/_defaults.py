@@ -55,8 +55,8 @@ EFFORTS = {
     "default": Effort(6, 3, MEDIUM_LAYERS, 1500, 1500, 60, 2, 4000),
     "best": Effort(12, 6, LARGE_LAYERS, 3000, 3000, 100, 2, 8000),
 }
-# What the baselines take: rows that are not centred need more steps, and LSC is
-# published with up to 1,000 landmarks.
+# What the baselines take: rows that are not centred need more steps, networks are
+# those of the publication, and LSC is published with up to 1,000 landmarks.
 BASELINE = Effort(6, 0, LARGE_LAYERS, 3000, 1500, 30, 4, 1000)
 
 

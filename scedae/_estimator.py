@@ -38,10 +38,11 @@ from scedae.spectral import EMBEDDINGS
 class SCEDAE(AutoencoderParameters, SpectralClusterer):
     """Spectral clustering via ensemble deep autoencoder learning.
 
-    Several autoencoders encode the rows; each encoding is tied to a few hundred
-    landmarks by a sparse affinity; the affinities are fused into one matrix whose
-    leading singular vectors, weighted, are clustered by k-means. New rows take the
-    same road, so ``predict`` agrees with ``labels_`` on the training rows.
+    Several autoencoders encode the rows; each encoding is tied to landmarks, some
+    thousands at most, by a sparse affinity; the affinities are fused into one matrix
+    whose leading singular vectors, weighted, are clustered by k-means, and rows go to
+    the nearest centre once clusters are made round. New rows take the same road, so
+    ``predict`` agrees with ``labels_`` on the training rows.
 
     The defaults are one recipe for all data, chosen without the labels of the data
     at hand. :meth:`paper` gives the settings of the publication instead.
@@ -115,7 +116,8 @@ default="auto"
         ``"lsc"``: singular vectors 2 … k+1, unweighted. ``"diffusion"``: vectors
         2 … 2k, each weighted by a power of its singular value (such that the k-th
         keeps 0.75 of its weight), which finds small clusters beside large ones. Rows
-        are normalised in both.
+        are normalised in both; for ``"diffusion"`` coordinates are then rescaled such
+        that clusters are round, and rows go to the nearest centre there.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None
@@ -138,8 +140,9 @@ default="auto"
         How sure the cluster of each training row is, from 0 to 1; see
         :meth:`predict_confidence`.
     embedding_ : ndarray of shape (n_samples, n_components)
-        Coordinates of the training rows, in which clusters are round; only if they
-        lay in memory. For others, :meth:`transform` gives them.
+        Coordinates of the training rows (clusters are round in them, unless
+        ``embedding="lsc"``); only if they lay in memory. For others,
+        :meth:`transform` gives them.
     cluster_centers_ : ndarray of shape (n_clusters, n_components)
         Centres in the embedding.
     singular_values_ : ndarray of shape (n_components,)
@@ -152,7 +155,7 @@ default="auto"
         member that collapsed.
     stability_ : float
         How much two halves of the ensemble, which share neither a member nor a row,
-        agree with the labels and with each other: from 0 (as by chance) to 1. A fit
+        agree with k-means' labels and with each other: from 0 (by chance) to 1. A fit
         whose clusters are hardly more than noise warns.
     suggestion_ : ClusterSuggestion
         The evidence for each number of clusters; only with ``n_clusters="auto"``.

@@ -67,7 +67,7 @@ def story(model: Any, source: Source) -> list[str]:
             )
             + " learnt to squeeze each row into "
             f"{model.encoding_dim} numbers and to restore it from them, which keeps "
-            "what matters and drops noise. Among these short codes a few hundred "
+            "what matters and drops noise. Among these short codes many "
             "landmarks stand for all rows, and rows tied to the same landmarks"
             + (" " if len(networks) == 1 else ", in the eyes of most networks, ")
             + "end up together."
