@@ -286,14 +286,8 @@ def cluster_members(
 
     progress.stage("embed")
     most = n_clusters if isinstance(n_clusters, int) else n_clusters[-1]
-    n_vectors = spectral.n_vectors(embedding, most)
-    trivial = spectral.trivial_vector(fusion.column_sums)
-    basis = spectral.spectral_basis(fusion.gram, trivial, n_vectors)
-
-    panel = None
-    if opinions:
-        scales = [member.column_scale for member in fusion.members]
-        panel = spectral.Panel(fusion.affinity, scales, basis, embedding, seed)
+    basis = fusion.basis(spectral.n_vectors(embedding, most))
+    panel = fusion.panel(basis, embedding, seed) if opinions else None
     n_clusters, candidates = _count(panel, n_clusters, progress)
     basis = basis.first(spectral.n_vectors(embedding, n_clusters))
     matrix = spectral.embedding_matrix(basis, embedding, n_clusters)
@@ -353,6 +347,16 @@ class Fusion:
     affinity: spectral.FusedAffinity  # Z̄ of the rows at hand
     gram: spectral.Symmetric  # Z̄ᵀZ̄ of all rows, or Z̄Z̄ᵀ
     column_sums: torch.Tensor  # (Σp,) of all rows
+
+    def basis(self, n_vectors: int) -> spectral.Basis:
+        """The leading singular vectors of Z̄ after the constant one."""
+        trivial = spectral.trivial_vector(self.column_sums)
+        return spectral.spectral_basis(self.gram, trivial, n_vectors)
+
+    def panel(self, basis: spectral.Basis, embedding: str, seed: int) -> spectral.Panel:
+        """Those who can be asked for a second opinion."""
+        scales = [member.column_scale for member in self.members]
+        return spectral.Panel(self.affinity, scales, basis, embedding, seed)
 
 
 def _fuse(
