@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 BENCHMARKS = Path(__file__).parent.parent / "benchmarks"
 
@@ -120,3 +121,11 @@ def test_a_run_that_two_files_have_counts_once(quality, tmp_path):
     second.write_text("".join(json.dumps(each) + "\n" for each in more))
     found = quality.merged([first, second])
     assert [each["acc"] for each in found] == [90, 80]
+
+
+def test_training_together_is_measured():
+    together = importlib.import_module("together")
+    record = together.measure("digits", torch.device("cpu"), n_steps=8, repeats=1)
+    assert record["hidden_layers"] == (48, 72, 96)
+    assert record["steps"] == 8
+    assert record["together_ms_a_step"] > 0 and record["apart_ms_a_step"] > 0
