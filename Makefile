@@ -1,13 +1,14 @@
 # make demo   cluster the embedded digits and save a picture
 # make test   lint, types and tests; make test-slow runs the rest
 # make lint   format and lint checks, types
+# make bits   look for results that depend on place, company or threads
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow lint format wheel clean
+.PHONY: demo test test-slow bits lint format wheel clean
 
 demo: $(READY)
 	mkdir -p out
@@ -18,6 +19,9 @@ test: lint
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not gpu"
+
+bits: $(READY)
+	$(BIN)/python benchmarks/bits.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

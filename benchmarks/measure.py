@@ -123,6 +123,21 @@ def device_name(device: str) -> str:
     return f"{platform.machine()} CPU, {torch.get_num_threads()} threads"
 
 
+def processor_name() -> str:
+    """The model of this machine's processor, with the widest vectors it has."""
+    found: dict[str, str] = {}
+    with open("/proc/cpuinfo") as file:
+        for line in file:
+            name, _, value = line.partition(":")
+            found.setdefault(name.strip(), value.strip())
+    flags = found.get("flags", "").split()
+    vectors = next(
+        (v for v in ("avx512f", "avx2", "sse4_2") if v in flags), "no vectors"
+    )
+    family, model = found.get("cpu family"), found.get("model")
+    return f"{found.get('model name')} (family {family}, model {model}, {vectors})"
+
+
 def resident_megabytes() -> float:
     """Resident memory of this process now."""
     with open("/proc/self/statm") as file:

@@ -1,12 +1,17 @@
 """Clustering of unlabelled rows by spectral fusion of an ensemble of autoencoders."""
 
-from scedae import datasets, exceptions, metrics
-from scedae._estimator import SCEDAE
-from scedae._landmark_spectral import LandmarkSpectralClustering
-from scedae._members import MemberSpec
-from scedae._suggest_clusters import suggest_clusters
-from scedae._suggestion import ClusterSuggestion
+from typing import TYPE_CHECKING
+
+from scedae._lazy import on_demand
 from scedae._version import __version__
+
+if TYPE_CHECKING:
+    from scedae import datasets, exceptions, metrics
+    from scedae._estimator import SCEDAE
+    from scedae._landmark_spectral import LandmarkSpectralClustering
+    from scedae._members import MemberSpec
+    from scedae._suggest_clusters import suggest_clusters
+    from scedae._suggestion import ClusterSuggestion
 
 __all__ = [
     "SCEDAE",
@@ -19,3 +24,17 @@ __all__ = [
     "metrics",
     "suggest_clusters",
 ]
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        "SCEDAE": "scedae._estimator",
+        "ClusterSuggestion": "scedae._suggestion",
+        "LandmarkSpectralClustering": "scedae._landmark_spectral",
+        "MemberSpec": "scedae._members",
+        "datasets": "scedae.datasets",
+        "exceptions": "scedae.exceptions",
+        "metrics": "scedae.metrics",
+        "suggest_clusters": "scedae._suggest_clusters",
+    },
+)

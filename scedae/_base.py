@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import reduce
 from numbers import Integral
@@ -35,8 +36,10 @@ from scedae._archive import Archive, read_archive, write_archive
 from scedae._device import resolve_device
 from scedae._members import MemberSpec
 from scedae._persistence import Packed, unpack_spec
+from scedae._plain_torch import plain_torch
 from scedae._progress import Progress
 from scedae._random import root_seed
+from scedae._threads import one_blas_thread, own_threads
 from scedae._validation import (
     check_enough_rows,
     check_rows,
@@ -54,6 +57,13 @@ from scedae.rows import (
     gather_statistics,
     write_result,
 )
+
+
+@contextmanager
+def at_work() -> Iterator[None]:
+    """What a user has set for torch changes nothing inside, and is as it was after."""
+    with plain_torch(), own_threads():
+        yield
 
 
 @dataclass(frozen=True)
@@ -145,7 +155,7 @@ array or Dask collection of shape (n_samples, n_features)
         self._validate_params()
         before = dict(vars(self))
         try:
-            with Progress(self.verbose) as progress:
+            with at_work(), one_blas_thread, Progress(self.verbose) as progress:
                 context = self._context(X, progress)
                 self._fit(context)
         except BaseException:
@@ -241,6 +251,10 @@ array or Dask collection of shape (n_samples, n_features)
         Made for model selection without labels, among settings of equal embedding
         width. With labels, pass ``scoring`` to the search instead.
         """
+        with at_work():
+            return self._score(X)
+
+    def _score(self, X: Any) -> float:
         model = self._model()
         rows = check_rows(self, X, reset=False)
         if isinstance(rows, Stream):
@@ -353,6 +367,16 @@ array or Dask collection of shape (n_samples, n_features)
         out: str | os.PathLike[str] | None = None,
     ) -> tuple[Any, ...]:
         """What a kernel makes of each row of X, in the form that fits X."""
+        with at_work():
+            return self._applied(X, kernel, results, out)
+
+    def _applied(
+        self,
+        X: Any,
+        kernel: ModelKernel,
+        results: Sequence[Result],
+        out: str | os.PathLike[str] | None,
+    ) -> tuple[Any, ...]:
         model = self._model()
         path = None if out is None else Path(out)
         rows = check_rows(self, X, reset=False)

@@ -13,6 +13,7 @@ from scedae._defaults import resolve_precision
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._random import child_seed
+from scedae._threads import own_threads
 from scedae.autoencoder import TrainedRun, TrainingOptions, TrainingRun, train_runs
 from scedae.rows import Crew, ScaledRows, ScaledStream
 
@@ -110,7 +111,8 @@ def _train_share(
             raise InterruptedError("nobody waits for this training any more")
 
     options = replace(options, precision=precision)
-    trained = train_runs(source, runs, options, device, on_epoch)
+    with own_threads():
+        trained = train_runs(source, runs, options, device, on_epoch)
     return [_moved(run, torch.device("cpu")) for run in trained]
 
 

@@ -28,6 +28,7 @@ from scedae._member_training import PASS_SHARE, TRAINING_SHARE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._random import generator
+from scedae._threads import share_out
 from scedae.autoencoder import Encoder, TrainingOptions, encode
 from scedae.rows import Result, Rows, ScaledStream, Scaler, scaled
 
@@ -329,14 +330,19 @@ def _anchor_all(
     progress: Progress,
 ) -> tuple[list[FittedMember], list[spectral.Affinity]]:
     """Every member among its landmarks, and its affinity."""
-    members, affinities = [], []
     share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
-    for member in encoded.members:
-        fitted, affinity = anchor(member)
-        members.append(fitted)
-        affinities.append(affinity)
+
+    def anchored(member: EncodedMember) -> tuple[FittedMember, spectral.Affinity]:
+        found = anchor(member)
         progress.advance(share, f"member {member.number + 1} of {len(encoded.reports)}")
-    return members, affinities
+        return found
+
+    if encoded.members[0].encoding.device.type == "cpu":
+        pairs = share_out(anchored, encoded.members)
+    else:
+        pairs = [anchored(member) for member in encoded.members]
+    members, affinities = zip(*pairs, strict=True)
+    return list(members), list(affinities)
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,12 @@ from __future__ import annotations
 import hashlib
 import numbers
 import secrets
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
+
+if TYPE_CHECKING:
+    import torch
 
 RandomState = None | int | np.random.RandomState | np.random.Generator
 
@@ -50,4 +53,6 @@ def generator(seed: int, *name: str | int) -> torch.Generator:
 
     Always on the CPU, so that a GPU starts from the same numbers.
     """
+    import torch  # here: who asks for a seed alone need not wait for torch
+
     return torch.Generator().manual_seed(child_seed(seed, *name))

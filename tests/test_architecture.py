@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
+import scedae
+import scedae.experiments
+
 PACKAGE = Path(__file__).parent.parent / "scedae"
 
 # Each floor may import from those named behind it, and from itself.
 GROUND = {
-    "_blocks",
     "_device",
-    "_products",
+    "_lazy",
+    "_numerics",
+    "_plain_torch",
     "_progress",
+    "_threads",
     "_random",
     "_version",
     "exceptions",
@@ -111,6 +116,7 @@ def test_the_core_needs_four_packages_only():
     code = (
         "import sys, numpy, scipy, sklearn.base, torch; before = set(sys.modules);"
         "import scedae, scedae.baselines, scedae.experiments;"
+        "[getattr(scedae, name) for name in dir(scedae)];"
         "print({m.split('.')[0] for m in set(sys.modules) - before})"
     )
     output = subprocess.run(
@@ -146,9 +152,77 @@ def test_dask_has_one_home():
             assert path.stem in {"dask_rows", "dask_crew"}
 
 
+# What takes long to import; none of it is needed before something is computed.
+HEAVY = ("torch", "sklearn", "scipy", "numpy", "polars", "pandas", "jinja2", "joblib")
+
+
+def modules_after(code):
+    """Packages that a process has imported when it has run ``code``."""
+    ending = "; import sys; print(*{m.split('.')[0] for m in sys.modules})"
+    output = subprocess.run(
+        [sys.executable, "-c", code + ending],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return set(output.splitlines()[-1].split())
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    assert not modules_after("import scedae; dir(scedae)").intersection(HEAVY)
+
+
+RUN = "from typer.testing import CliRunner; from scedae.cli.app import app; "
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        ["fit", "--help"],
+        ["predict", "--help"],
+        ["report", "--help"],
+        ["datasets", "--help"],
+        ["reproduce", "--help"],
+        ["fit", "rows.csv"],
+        ["fit", "rows.csv", "-k", "few", "-o", "run"],
+        ["no-such-command"],
+        ["fit", "rows.csv", "-k", "3", "-o", "run", "--scale", "no-such-scale"],
+    ],
+    ids=" ".join,
+)
+def test_help_and_mistakes_load_nothing_heavy(arguments):
+    code = f"{RUN} CliRunner().invoke(app, {arguments})"
+    assert not modules_after(code).intersection(HEAVY)
+
+
+def test_completion_loads_nothing_heavy(monkeypatch):
+    monkeypatch.setenv("_SCEDAE_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", "scedae fi")
+    monkeypatch.setenv("COMP_CWORD", "1")
+    code = (
+        "import atexit, sys; sys.argv = ['scedae'];"
+        "atexit.register(lambda: print(*{m.split('.')[0] for m in sys.modules}));"
+        "from scedae.cli import main; main()"
+    )
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    assert output.splitlines()[0] == "fit"
+    assert not set(output.splitlines()[-1].split()).intersection(HEAVY)
+
+
+def test_names_that_do_not_exist_are_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'SCEADE'"):
+        scedae.SCEADE  # noqa: B018
+    assert {*scedae.__all__} <= {*dir(scedae)}
+    assert {*scedae.experiments.__all__} <= {*dir(scedae.experiments)}
+
+
 def test_importing_starts_nothing():
     code = (
-        "import scedae, torch, threading;"
+        "import scedae, torch, threading; scedae.SCEDAE;"
         "assert not torch.cuda.is_initialized();"
         "assert threading.active_count() == 1"
     )

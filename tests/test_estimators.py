@@ -45,6 +45,23 @@ def test_training_rows_get_their_labels_back_in_any_company(blobs, name):
 
 
 @every_estimator
+@pytest.mark.parametrize("shape", [(61, 6), (611, 17)])
+def test_equal_rows_have_equal_results_wherever_they_stand(rng, name, shape):
+    """In a fit and in predict, in blocks that are full and in the last one."""
+    X = rng.standard_normal(shape)
+    where = np.sort(rng.choice(len(X), 20, replace=False))
+    X[where] = X[where[0]]
+    model = ESTIMATORS[name]().fit(X)
+    assert len(np.unique(model.embedding_[where], axis=0)) == 1
+    assert len(np.unique(model.labels_[where])) == 1
+    assert (model.transform(X[where]) == model.embedding_[where]).all()
+    if hasattr(model, "confidence_"):
+        assert len(np.unique(model.confidence_[where])) == 1
+        confidence = model.predict_confidence(X[where])
+        assert (confidence == model.confidence_[where]).all()
+
+
+@every_estimator
 def test_rows_never_seen_join_their_cluster(blobs, name):
     X, y = blobs
     model = ESTIMATORS[name]().fit(X[:160])

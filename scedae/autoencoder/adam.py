@@ -18,7 +18,7 @@ def learning_rates(rate: float, schedule: str, n_steps: int) -> torch.Tensor:
     it reaches the same codes in a fraction of the steps of a constant rate.
     """
     if schedule == "constant":
-        return torch.full((n_steps,), rate)
+        return torch.full((n_steps,), rate, dtype=torch.float32)
     step = torch.arange(n_steps, dtype=torch.float64)
     rise = max(n_steps // 4, 1)
     fall = (1 + torch.cos(math.pi * (step - rise) / max(n_steps - rise, 1))) / 2
@@ -42,7 +42,7 @@ class Adam:
         self._first, self._second = torch.zeros_like(flat), torch.zeros_like(flat)
         self._rates = rates.to(flat.device)
         self._n_done = torch.zeros(1, dtype=torch.long, device=flat.device)
-        self._count = torch.zeros((), device=flat.device)
+        self._count = torch.zeros((), dtype=torch.float32, device=flat.device)
 
     def step(self) -> None:
         rate = self._rates.index_select(0, self._n_done)[0]

@@ -59,7 +59,7 @@ class Batches:
         self.steps_per_round = self.steps_per_epoch
         self._epoch = 0
         self._rows: EpochRows
-        self._orders = torch.empty(0)
+        self._orders: torch.Tensor
         self._first = self.steps_per_epoch
 
     def skip(self, n_epochs: int) -> None:
@@ -98,5 +98,7 @@ class Batches:
     def blank(self, n_steps: int, device: torch.device) -> Batch:
         """Zeros in the shape of a batch."""
         shape = (n_steps, len(self._generators), self.batch_size)
-        rows = torch.zeros(*shape, self._source.n_columns, device=device)
+        rows = torch.zeros(
+            *shape, self._source.n_columns, dtype=torch.float32, device=device
+        )
         return Batch(rows, torch.zeros(shape, dtype=torch.long, device=device))

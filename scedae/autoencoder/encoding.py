@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from scedae._blocks import fixed_blocks, length
+from scedae._numerics import by_blocks
 from scedae.autoencoder.network import Encoder
 
 # Rows of one block: enough for a product to run at full speed, few enough that a
@@ -16,9 +16,7 @@ _BLOCK_ROWS = {"cpu": 512, "cuda": 8192}
 def encode(encoder: Encoder, rows: torch.Tensor) -> torch.Tensor:
     """Codes of shape (n, encoding_dim), on the device of ``rows``."""
     codes = rows.new_empty(len(rows), encoder.encoding_dim)
-    for where, block in fixed_blocks(rows, _BLOCK_ROWS[rows.device.type]):
-        codes[where] = encoder(block)[: length(where)]
-    return codes
+    return by_blocks(encoder, rows, _BLOCK_ROWS[rows.device.type], codes)
 
 
 def is_collapsed(codes: torch.Tensor) -> bool:

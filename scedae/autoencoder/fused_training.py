@@ -83,7 +83,7 @@ class FusedTraining:
 
         tables, self._weight_offsets, n_weights = self._lay_out()
         self._tables = [table.to(device) for table in tables]
-        self._master = torch.zeros(n_weights, device=device)
+        self._master = torch.zeros(n_weights, dtype=torch.float32, device=device)
         self._first = torch.zeros_like(self._master)
         self._second = torch.zeros_like(self._master)
         self._draw_weights(generators)
@@ -103,7 +103,9 @@ class FusedTraining:
             _Values.zeros(like, size, both=self._both) for size in sizes[1:]
         ]
         n_tiles = self._n_rows // TILE * (self._widest[-1] // TILE)
-        self._losses = torch.zeros(self._n_members, n_tiles, device=device)
+        self._losses = torch.zeros(
+            self._n_members, n_tiles, dtype=torch.float32, device=device
+        )
         self._schedule = _adam_schedule(rates).to(device)
         self._n_done = torch.zeros((), dtype=torch.long, device=device)
         self._slots: dict[int, tuple[torch.Tensor, torch.Tensor, torch.Tensor]] = {}

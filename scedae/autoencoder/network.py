@@ -9,14 +9,13 @@ take longer than the arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
 
-from scedae._products import product
+from scedae._numerics import column_sums, product, round_up
 
 Layer = tuple[torch.Tensor, torch.Tensor]
 
@@ -31,17 +30,6 @@ def layer_widths(
 def is_linear(layer: int, n_layers: int) -> bool:
     """The encoding layer and the output have no ReLU."""
     return layer in (n_layers // 2 - 1, n_layers - 1)
-
-
-@contextmanager
-def tensor_cores(precision: str) -> Iterator[None]:
-    """TF32 products on a GPU for as long as this lasts; the setting is global."""
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if precision == "tf32" else "highest")
-    try:
-        yield
-    finally:
-        torch.set_float32_matmul_precision(before)
 
 
 def _sigmoid(logits: torch.Tensor) -> torch.Tensor:
@@ -62,7 +50,7 @@ def glorot_uniform(
     weights = []
     for n_in, n_out in pairwise(widths):
         limit = (6 / (n_in + n_out)) ** 0.5
-        weight = torch.empty(n_in, n_out)
+        weight = torch.empty(n_in, n_out, dtype=torch.float32)
         weights.append(weight.uniform_(-limit, limit, generator=generator))
     return weights
 
@@ -92,16 +80,28 @@ class Encoder:
 class AutoencoderStack:
     """Autoencoders of equal depth side by side, with their gradients.
 
-    Members of different widths are padded with zeros to common ones. A padded unit
-    has no weight in and none out, so it stays zero through every step: padding costs
-    arithmetic, never accuracy. All parameters are views into one flat tensor, and so
-    are all gradients: the optimizer sees a single tensor however deep the networks.
+    Members of different widths are padded with zeros to common ones, and those to
+    what products want (``_numerics``); so are batches. A padded unit has no weight in
+    and none out, so it stays zero through every step, and a padded row has no gradient:
+    padding costs arithmetic, never accuracy. All parameters are views into one flat
+    tensor, and so are all gradients: the optimizer sees a single tensor however deep
+    the networks.
+
+    Parameters
+    ----------
+    widths : sequence of widths, one a member
+        True ones, input and output included.
+    padded : sequence of int
+        Widths that hold those of every member.
+    batch_size : int
+        Rows of every batch.
     """
 
     def __init__(
         self,
         widths: Sequence[Sequence[int]],
         padded: Sequence[int],
+        batch_size: int,
         generators: Sequence[torch.Generator],
         device: torch.device,
         *,
@@ -111,14 +111,18 @@ class AutoencoderStack:
         self.n_members = len(widths)
         self.n_layers = len(widths[0]) - 1
         self._widths = widths
+        self._batch_size, self._n_columns = batch_size, widths[0][0]
+        padded = [round_up(width) for width in padded]
         n_values = self.n_members * sum((a + 1) * b for a, b in pairwise(padded))
         # Rounded up: a kernel may treat the last few numbers, those that fill no
         # vector, with another rounding. They must not be weights.
-        self.flat = torch.zeros(-(-n_values // 1024) * 1024, device=device)
+        n_values = -(-n_values // 1024) * 1024
+        self.flat = torch.zeros(n_values, dtype=torch.float32, device=device)
         self.flat_gradient = torch.zeros_like(self.flat)
-        self._padded = padded
-        self._outputs: list[torch.Tensor] = []
-        self._deltas: list[torch.Tensor] = []
+        # Memory for all layers of a batch, kept from step to step: fresh memory each
+        # time would come from the system page by page.
+        self._outputs = [self._room(width) for width in padded[1:]]
+        self._deltas = [self._room(width) for width in padded[1:]]
         self.layers = self._views(self.flat, padded)
         self._gradients = self._views(self.flat_gradient, padded)
         for member, generator in enumerate(generators):
@@ -136,23 +140,23 @@ class AutoencoderStack:
         ]
         return list(zip(parts[::2], parts[1::2], strict=True))
 
-    def _make_room(self, batch: torch.Tensor) -> None:
-        """Memory for all layers of a batch, kept from step to step.
+    def _room(self, width: int) -> torch.Tensor:
+        return self.flat.new_zeros(self.n_members, round_up(self._batch_size), width)
 
-        Fresh memory each time would come from the system page by page.
-        """
-        if self._outputs and self._outputs[0].shape[1] == batch.shape[1]:
-            return
-        shapes = [(*batch.shape[:2], width) for width in self._padded[1:]]
-        self._outputs = [batch.new_empty(shape) for shape in shapes]
-        self._deltas = [batch.new_empty(shape) for shape in shapes[:-1]]
+    def batches(self, n_steps: int) -> torch.Tensor:
+        """Zeros in the shape of padded batches, (steps, m, batch, d)."""
+        height, width = round_up(self._batch_size), round_up(self._n_columns)
+        return self.flat.new_zeros(n_steps, self.n_members, height, width)
+
+    def true_rows(self, padded: torch.Tensor, width: int) -> torch.Tensor:
+        """The part of padded rows that is no padding."""
+        return padded[..., : self._batch_size, :width]
 
     def forward(self, batch: torch.Tensor) -> list[torch.Tensor]:
-        """Activations of every layer, the (m, batch, d) input first.
+        """Activations of every layer, the padded (m, batch, d) input first.
 
         They are valid until the next call.
         """
-        self._make_room(batch)
         activations = [batch]
         for i, (weight, bias) in enumerate(self.layers):
             out = product(activations[-1], weight, out=self._outputs[i]).add_(bias)
@@ -162,19 +166,25 @@ class AutoencoderStack:
     def reconstruction_loss(
         self, output: torch.Tensor, batch: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Loss of each member (m,) and its gradient at the output (m, batch, d).
+        """Loss of each member (m,) and its gradient at the padded output.
 
         Eq. 2 of the paper. Rows in [0, 1] are read as probabilities (sigmoid and
         binary cross-entropy, on logits for stability), others by squared error.
         """
+        output = self.true_rows(output, self._n_columns)
+        batch = self.true_rows(batch, self._n_columns)
         size = batch[0].numel()
+        delta = self.true_rows(self._deltas[-1], self._n_columns)  # zero beside it
         if self.bounded:
             loss = torch.nn.functional.binary_cross_entropy_with_logits(
                 output, batch, reduction="none"
             )
-            return loss.sum(2).sum(1) / size, (_sigmoid(output) - batch).div_(size)
-        residual = output - batch
-        return residual.square().sum(2).sum(1) / size, residual.mul_(2 / size)
+            torch.sub(_sigmoid(output), batch, out=delta).div_(size)
+        else:
+            torch.sub(output, batch, out=delta)
+            loss = delta.square()
+            delta.mul_(2 / size)
+        return loss.sum(2).sum(1) / size, self._deltas[-1]
 
     def backward(
         self,
@@ -184,15 +194,15 @@ class AutoencoderStack:
     ) -> None:
         """Fill the gradients, given the loss gradient at the output.
 
-        ``at_codes`` is what a further term of the loss adds at the codes.
+        ``at_codes`` (m, batch, e) is what a further term of the loss adds at the codes.
         """
         for i in reversed(range(self.n_layers)):
             if at_codes is not None and i == self.n_layers // 2 - 1:
-                delta = delta.add_(at_codes)
+                self.true_rows(delta, at_codes.shape[2]).add_(at_codes)
             below = activations[i]
             weight_gradient, bias_gradient = self._gradients[i]
             product(below.transpose(1, 2), delta, out=weight_gradient)
-            torch.sum(delta, 1, keepdim=True, out=bias_gradient)
+            column_sums(delta, out=bias_gradient)
             if i > 0:
                 weight = self.layers[i][0].transpose(1, 2)
                 delta = product(delta, weight, out=self._deltas[i - 1])

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import torch
 
+from scedae._plain_torch import matmul_precision
 from scedae.autoencoder.adam import Adam
 from scedae.autoencoder.batches import Batch
-from scedae.autoencoder.network import AutoencoderStack, Encoder, tensor_cores
+from scedae.autoencoder.network import AutoencoderStack, Encoder
 from scedae.autoencoder.objective import CodeObjective
 
 
@@ -23,6 +24,7 @@ class StackTraining:
         self,
         widths: Sequence[Sequence[int]],
         padded: Sequence[int],
+        batch_size: int,
         generators: Sequence[torch.Generator],
         rates: torch.Tensor,
         device: torch.device,
@@ -30,12 +32,13 @@ class StackTraining:
         bounded: bool,
         precision: str = "float32",
     ) -> None:
-        self._precision = precision
+        self._products = "high" if precision == "tf32" else "highest"
+        self._code_width = widths[0][len(widths[0]) // 2]
         self.stack = AutoencoderStack(
-            widths, padded, generators, device, bounded=bounded
+            widths, padded, batch_size, generators, device, bounded=bounded
         )
         self._adam = Adam(self.stack.flat, self.stack.flat_gradient, rates)
-        self._losses = torch.zeros(len(widths), device=device)
+        self._losses = torch.zeros(len(widths), dtype=torch.float32, device=device)
         self._slots: dict[int, Batch] = {}
         self._objective: CodeObjective | None = None
 
@@ -46,26 +49,29 @@ class StackTraining:
 
     def load(self, slot: int, batch: Batch) -> None:
         """Put the rows of some steps into a slot."""
-        if batch.rows.device.type == "cpu" or slot not in self._slots:
-            self._slots[slot] = batch
-        else:
-            self._slots[slot].rows[: len(batch)].copy_(batch.rows)
-            self._slots[slot].index[: len(batch)].copy_(batch.index)
+        n_steps, n_columns = len(batch), batch.rows.shape[-1]
+        if slot not in self._slots:
+            rows = self.stack.batches(n_steps)
+            self._slots[slot] = Batch(rows, torch.empty_like(batch.index))
+        place = self._slots[slot]
+        self.stack.true_rows(place.rows[:n_steps], n_columns).copy_(batch.rows)
+        place.index[:n_steps].copy_(batch.index)
 
     def run(self, slot: int, n_steps: int) -> None:
         """Forward, backward, update; nothing here waits for a GPU."""
         batch = self._slots[slot]
-        with tensor_cores(self._precision):
+        with matmul_precision(self._products):
             for rows, index in zip(batch.rows[:n_steps], batch.index, strict=False):
                 self._step(rows, index)
 
     def _step(self, rows: torch.Tensor, index: torch.Tensor) -> None:
         activations = self.stack.forward(rows)
         loss, delta = self.stack.reconstruction_loss(activations[-1], rows)
-        codes = activations[self.stack.n_layers // 2]
         extra = None
         if self._objective is not None:
-            extra = self._objective.gradient(codes, index)
+            codes = activations[self.stack.n_layers // 2]
+            true_codes = self.stack.true_rows(codes, self._code_width)
+            extra = self._objective.gradient(true_codes.contiguous(), index)
         self.stack.backward(activations, delta, extra)
         self._adam.step()
         self._losses += loss

@@ -6,13 +6,13 @@ import importlib.util
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
 import torch
 
+from scedae._threads import several_threads, share_out, threads_allowed
 from scedae.autoencoder.adam import learning_rates
 from scedae.autoencoder.batches import Batches, RowSource
 from scedae.autoencoder.network import Encoder, layer_widths
@@ -24,10 +24,6 @@ PRECISIONS = ("float32", "tf32", "bfloat16")
 # Networks up to this width are limited by the hand-over between operations, not by
 # arithmetic: they gain from being padded into one stack even on a CPU.
 _SMALL_WIDTH = 256
-
-# t threads take the steps of one network t to the power of this times as fast; two
-# were measured (docs/design.md).
-_GAIN_OF_THREADS = 0.75
 
 
 @dataclass(frozen=True)
@@ -91,15 +87,18 @@ class Journal(Protocol):
 EpochHook = Callable[[Sequence[int], int, list[float]], None]
 
 
+def widest(run: TrainingRun) -> int:
+    return max(run.hidden_layers)
+
+
 def padding(run: TrainingRun) -> tuple[int, ...]:
     """Hidden widths a run is padded to: those of all orders of its own, if small.
 
     They depend on the run alone: in any company its weights are the same.
     """
-    widest = max(run.hidden_layers)
-    if widest > _SMALL_WIDTH:
+    if widest(run) > _SMALL_WIDTH:
         return run.hidden_layers
-    return (widest,) * len(run.hidden_layers)
+    return (widest(run),) * len(run.hidden_layers)
 
 
 def plan_groups(runs: Sequence[TrainingRun], device: torch.device) -> list[list[int]]:
@@ -113,7 +112,7 @@ def plan_groups(runs: Sequence[TrainingRun], device: torch.device) -> list[list[
         key: tuple[object, ...] = (run.epochs, run.is_kept_on_the_way)
         if device.type == "cuda":
             key += (len(run.hidden_layers),)
-        elif max(run.hidden_layers) <= _SMALL_WIDTH:
+        elif widest(run) <= _SMALL_WIDTH:
             key += (padding(run),)
         else:
             key += (number,)
@@ -121,19 +120,12 @@ def plan_groups(runs: Sequence[TrainingRun], device: torch.device) -> list[list[
     return list(groups.values())
 
 
-def plan_workers(n_groups: int, n_threads: int) -> tuple[int, int]:
-    """How many groups to train at a time on a CPU, and with how many threads each.
+def threads_each(n_groups: int, n_threads: int) -> int:
+    """Threads for each group, of those that are left when every group has one.
 
-    A core that trains its own network never waits for another: as many groups at a
-    time as threads, unless the last round would leave too many cores idle.
+    A core that trains its own network never waits for another.
     """
-
-    def time_taken(n_workers: int) -> float:
-        n_rounds = -(-n_groups // n_workers)
-        return n_rounds / (n_threads // n_workers) ** _GAIN_OF_THREADS
-
-    n_workers = min(range(1, min(n_groups, n_threads) + 1), key=time_taken)
-    return n_workers, n_threads // n_workers
+    return max(n_threads // n_groups, 1)
 
 
 def has_triton() -> bool:
@@ -198,6 +190,7 @@ def start_training(
     return StackTraining(
         widths,
         padded,
+        batches.batch_size,
         generators,
         rates,
         device,
@@ -262,8 +255,12 @@ def train_runs(
         with on_device(device):
             for group in groups:
                 train(group)
-    else:
-        _side_by_side(train, groups, stop)
+        return results
+    n_threads = threads_each(len(groups), threads_allowed())
+    if max(widest(run) for run in runs) <= _SMALL_WIDTH:
+        n_threads = 1
+    with several_threads(n_threads):
+        share_out(train, groups, on_error=stop.set)
     return results
 
 
@@ -273,32 +270,3 @@ def _take_up(unfinished: Unfinished, training: Training, batches: Batches) -> in
         tensor.copy_(value)
     batches.skip(unfinished.epoch)
     return unfinished.epoch
-
-
-def _side_by_side(
-    train: Callable[[Sequence[int]], None],
-    groups: Sequence[Sequence[int]],
-    stop: threading.Event,
-) -> None:
-    """Train groups on a CPU, several at a time; an error or Ctrl-C ends them all."""
-    n_threads = torch.get_num_threads()
-    n_workers, n_threads_each = plan_workers(len(groups), n_threads)
-    if n_workers == 1:
-        for group in groups:
-            train(group)
-        return
-    try:
-        with ThreadPoolExecutor(
-            n_workers, "scedae-train", torch.set_num_threads, (n_threads_each,)
-        ) as pool:
-            futures = [pool.submit(train, group) for group in groups]
-            try:
-                for future in as_completed(futures):
-                    future.result()
-            except BaseException:
-                stop.set()
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
-    finally:
-        # What a worker set counts for itself and for threads to come.
-        torch.set_num_threads(n_threads)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import torch
 
 from scedae._base import FitContext
+from scedae._numerics import column_sums, product
 from scedae._random import RandomState
 from scedae.baselines._joint import (
     JointClusterer,
@@ -42,13 +43,13 @@ class DCNObjective(JointObjective):
         member = torch.zeros_like(squared).scatter_(2, nearest, 1.0)
         scale = self._weight / 2 / codes.shape[1]
         at_codes, _ = pull(scale * member, codes, self.centers)
-        self._losses += scale * (member * squared).sum((1, 2))
+        self._losses += scale * (member * squared).sum(2).sum(1)
         self._move_centers(member, codes)
         return at_codes
 
     def _move_centers(self, member: torch.Tensor, codes: torch.Tensor) -> None:
-        total = self._count * self.centers + member.mT @ codes
-        self._count += member.sum(1)[:, :, None]
+        total = self._count * self.centers + product(member.mT, codes)
+        self._count += column_sums(member).mT
         self.centers.copy_(total / self._count)
 
     def state(self) -> list[torch.Tensor]:

@@ -66,8 +66,7 @@ class DKMObjective(JointObjective):
         self._weight = weight
         self._alphas = alphas  # one a round
         self._alpha = centers.new_tensor(alphas[0])
-        self._gradient = torch.zeros_like(self.centers)
-        self._adam = Adam(self.centers.view(-1), self._gradient.view(-1), rates)
+        self._adam = Adam(self._flat, self._flat_gradient, rates)
 
     def gradient(self, codes: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
         squared = squared_to_centers(codes, self.centers)

@@ -52,8 +52,7 @@ class IDECObjective(JointObjective):
         n_members, n_clusters, _ = centers.shape
         self._target = centers.new_zeros(n_members, n_rows, n_clusters)
         self._labels: list[torch.Tensor] = []
-        self._gradient = torch.zeros_like(self.centers)
-        self._adam = Adam(self.centers.view(-1), self._gradient.view(-1), rates)
+        self._adam = Adam(self._flat, self._flat_gradient, rates)
         # Where each member's rows begin in the table of all targets.
         self._starts = torch.arange(n_members, device=centers.device)[:, None] * n_rows
 
@@ -66,7 +65,7 @@ class IDECObjective(JointObjective):
         scale = self._weight / codes.shape[1]
         weights = scale * (p - q) / (1 + squared)
         at_codes, at_centers = pull(weights, codes, self.centers)
-        self._losses += scale * torch.xlogy(p, p / q).sum((1, 2))
+        self._losses += scale * torch.xlogy(p, p / q).sum(2).sum(1)
         self._gradient.copy_(at_centers)
         self._adam.step()
         return at_codes

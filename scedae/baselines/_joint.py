@@ -15,11 +15,13 @@ from typing import Any
 import torch
 from sklearn.base import clone
 
-from scedae._base import FitContext
+from scedae._base import FitContext, at_work
 from scedae._ensemble import MemberReport
 from scedae._members import MemberSpec
+from scedae._numerics import column_sums, product
 from scedae._progress import Progress
 from scedae._random import child_seed, generator
+from scedae._threads import one_blas_thread
 from scedae.autoencoder import (
     Batches,
     Encoder,
@@ -50,7 +52,14 @@ class JointObjective(ABC):
     """
 
     def __init__(self, centers: torch.Tensor) -> None:
-        self.centers = centers.contiguous()
+        # Room to spare, as for the weights of a network: no centre is at the end,
+        # where a kernel may round differently.
+        room = -(-centers.numel() // 1024) * 1024
+        self._flat = centers.new_zeros(room)
+        self._flat_gradient = torch.zeros_like(self._flat)
+        self.centers = self._flat[: centers.numel()].view_as(centers)
+        self._gradient = self._flat_gradient[: centers.numel()].view_as(centers)
+        self.centers.copy_(centers)
         self._losses = self.centers.new_zeros(len(centers))
 
     @abstractmethod
@@ -85,8 +94,9 @@ def pull(
     weights: torch.Tensor, codes: torch.Tensor, centers: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Gradients of Σ w_ij |h_i - r_j|² at codes and centres, for fixed weights."""
-    at_codes = 2 * (weights.sum(2, keepdim=True) * codes - weights @ centers)
-    at_centers = 2 * (weights.sum(1)[:, :, None] * centers - weights.mT @ codes)
+    of_codes, of_centers = weights.sum(2, keepdim=True), column_sums(weights).mT
+    at_codes = 2 * (of_codes * codes - product(weights, centers))
+    at_centers = 2 * (of_centers * centers - product(weights.mT, codes))
     return at_codes, at_centers
 
 
@@ -322,7 +332,7 @@ of shape (n_samples, n_features)
     list of fitted estimators, in the order of the seeds
     """
     copies = [clone(estimator).set_params(random_state=seed) for seed in seeds]
-    with Progress(estimator.verbose) as progress:
+    with at_work(), one_blas_thread, Progress(estimator.verbose) as progress:
         contexts: list[FitContext] = []
         for copy in copies:
             copy._validate_params()

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from scedae import __version__
+from scedae.cli import NEEDED, missing
 from scedae.cli.data import datasets
 from scedae.cli.fit import fit
 from scedae.cli.messages import InputError, note
@@ -26,6 +27,11 @@ class Commands(TyperGroup):
         except KeyboardInterrupt as error:
             note("interrupted; nothing was written.")
             raise typer.Exit(130) from error
+        except ModuleNotFoundError as error:
+            if error.name not in NEEDED:
+                raise
+            note(missing(error.name))
+            raise typer.Exit(2) from error
         except (InputError, OSError) as error:
             # A reader that closed the pipe (head) is no error; typer deals with it.
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
@@ -45,7 +51,6 @@ def _text(error: Exception) -> str:
 app = typer.Typer(
     cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )

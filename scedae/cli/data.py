@@ -1,16 +1,10 @@
-"""``scedae datasets``: which data sets there are, and fetch one."""
+"""``scedae datasets``: its options. What it does is in ``listing``."""
 
 from __future__ import annotations
 
-import json
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-
-from scedae import datasets as known
-from scedae.cli.messages import errors_of, noted_warnings
-from scedae.cli.summary import show_grid
-from scedae.exceptions import ChecksumError
 
 
 def datasets(
@@ -31,42 +25,6 @@ def datasets(
 
     scedae datasets usps
     """
-    if name is not None:
-        with errors_of(name), noted_warnings():
-            known.load_by_name(name)
-    lines = [_state(known.describe(n)) for n in ([name] if name else known.NAMES)]
-    if as_json:
-        typer.echo(json.dumps(lines[0] if name else lines))
-        return
-    headings = ["name", "rows", "columns", "classes", "state"]
-    show_grid(headings, [_cells(line) for line in lines])
+    from scedae.cli.listing import list_datasets
 
-
-def _state(info: known.DatasetInfo) -> dict[str, Any]:
-    state = "absent"
-    if info.embedded:
-        state = "embedded"
-    elif info.file is not None:
-        try:
-            known.load_by_name(info.name)
-            state = "verified"
-        except ChecksumError:
-            state = "damaged"
-    return {
-        "name": info.name,
-        "rows": info.n_rows,
-        "columns": info.n_columns,
-        "classes": info.n_classes,
-        "state": state,
-        "file": None if info.file is None else str(info.file),
-    }
-
-
-def _cells(line: dict[str, Any]) -> list[str]:
-    return [
-        line["name"],
-        f"{line['rows']:,}",
-        str(line["columns"]),
-        str(line["classes"]),
-        line["state"],
-    ]
+    list_datasets(name, as_json=as_json)

@@ -1,32 +1,14 @@
-"""``scedae fit``: cluster a table and write everything into one folder."""
+"""``scedae fit``: its options. What it does is in ``fitting``."""
 
 from __future__ import annotations
 
-import json
-import time
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from scedae import SCEDAE
-from scedae.cli.messages import InputError, errors_of, note, noted_warnings
-from scedae.cli.output import (
-    LABELS,
-    MODEL,
-    REPORT,
-    RUN,
-    new_folder,
-    write_json,
-    write_labels,
-)
-from scedae.cli.record import StageClock, describe_run
-from scedae.cli.reports import write_page
-from scedae.cli.sources import Source
-from scedae.cli.summary import show_summary
-from scedae.cli.tables import Choice, Table, read_table
-from scedae.metrics import evaluate
+from scedae.cli.messages import InputError
 
 
 class Preset(StrEnum):
@@ -34,6 +16,13 @@ class Preset(StrEnum):
 
     default = "default"
     paper = "paper"
+
+
+# Those that ``SCEDAE`` takes, written again: its own are dear to import. A test
+# compares them.
+Ensemble = Literal["structure", "initialization", "epochs", "landmarks"]
+Scale = Literal["auto", "none", "range", "log", "minmax", "l2", "standard"]
+Precision = Literal["auto", "float32", "tf32", "bfloat16"]
 
 
 class Effort(StrEnum):
@@ -107,8 +96,7 @@ def fit(
     preset: Annotated[
         Preset,
         _parameter(
-            "What stands for parameters not given: the recipe of this package, or the "
-            "settings of the publication."
+            "Which defaults: the recipe of this package, or the settings of the paper."
         ),
     ] = Preset.default,
     effort: Annotated[
@@ -116,7 +104,7 @@ def fit(
         _parameter("How much work: a first look, the recipe, or patience and a GPU."),
     ] = None,
     ensemble: Annotated[
-        str | None, _parameter("structure, initialization, epochs or landmarks.")
+        Ensemble | None, _parameter("What the members differ in.")
     ] = None,
     members: Annotated[int | None, _parameter("Members of the ensemble.")] = None,
     epochs: Annotated[
@@ -124,14 +112,14 @@ def fit(
     ] = None,
     batch_size: Annotated[int | None, _parameter("Rows of one gradient step.")] = None,
     scale: Annotated[
-        str | None,
-        _parameter("auto, none, range, log, minmax, l2 or standard."),
+        Scale | None,
+        _parameter("How columns are brought into one range."),
     ] = None,
     n_landmarks: Annotated[
         str | None, _parameter("Landmarks of each member.", metavar="auto|N")
     ] = None,
     precision: Annotated[
-        str | None, _parameter("auto, float32, tf32 or bfloat16.")
+        Precision | None, _parameter("How products of training are rounded.")
     ] = None,
     device: Annotated[
         str, _parameter("auto (a GPU where there is one), cpu or cuda.")
@@ -174,17 +162,25 @@ def fit(
         n_landmarks=_auto_or_number("--n-landmarks", n_landmarks),
         precision=precision,
         random_state=seed,
+        device=device,
+        verbose=int(not quiet),
     )
-    make = SCEDAE.paper if preset is Preset.paper else SCEDAE
-    model = make(clusters, device=device, verbose=int(not quiet), **parameters)
-    source = Source(data)
-    choice = Choice(_names(columns), _names(drop), id_column, labels)
-    with new_folder(out, force=force) as folder:
-        run = _run(model, source, choice, folder, report=not no_report)
-    if as_json:
-        typer.echo(json.dumps(run, ensure_ascii=False))
-    else:
-        show_summary(run, out)
+    from scedae.cli.fitting import cluster_table
+
+    cluster_table(
+        data,
+        clusters,
+        out,
+        parameters,
+        published=preset is Preset.paper,
+        columns=_names(columns),
+        drop=_names(drop),
+        id_column=id_column,
+        labels=labels,
+        force=force,
+        as_json=as_json,
+        report=not no_report,
+    )
 
 
 def _given(**parameters: Any) -> dict[str, Any]:
@@ -202,45 +198,3 @@ def _auto_or_number(option: str, text: str | None) -> str | int | None:
 
 def _names(text: str | None) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",")) if text else ()
-
-
-def _run(
-    model: SCEDAE, source: Source, choice: Choice, folder: Path, *, report: bool
-) -> dict[str, Any]:
-    """Read, fit, and fill the folder; the record of it all."""
-    begun = time.perf_counter()
-    with noted_warnings() as warnings, StageClock() as clock:
-        clock.begin("read")
-        table = read_table(source, choice)
-        clock.begin("prepare")
-        with errors_of(source.given):
-            model.fit(table.rows)
-        clock.begin("write")
-        model.save(folder / MODEL)
-        with (folder / LABELS).open("w", encoding="utf-8", newline="") as file:
-            write_labels(file, [(table.ids, model.labels_, model.confidence_)])
-        run = describe_run(model, source, choice, table)
-        if table.labels is not None:
-            run["scores"] = evaluate(table.labels, model.labels_)
-        if report:
-            clock.begin("report")
-            run["seconds"] = clock.seconds()
-            _report(model, table, folder / REPORT, run)
-    total = round(time.perf_counter() - begun, 3)
-    run["seconds"] = {**clock.seconds(), "total": total}
-    run["warnings"] = warnings
-    write_json(folder / RUN, run)
-    return run
-
-
-def _report(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> None:
-    """The page is welcome, but whatever is wrong with it must not cost a fit."""
-    try:
-        write_page(model, table, path, run)
-    except InputError as error:
-        note(str(error))
-    except OSError:  # a full disk: the rest could not be written either
-        raise
-    except Exception as error:
-        path.unlink(missing_ok=True)
-        note(f"no report could be made: {type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""``scedae report``: make the page of an earlier run again."""
+"""``scedae report``: its options. What it does is in ``remaking``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from scedae import SCEDAE
-from scedae.cli.messages import InputError, errors_of, noted_warnings
-from scedae.cli.output import MODEL, REPORT, new_file
-from scedae.cli.record import choice_of, read_run
-from scedae.cli.reports import write_page
-from scedae.cli.sources import Source
-from scedae.cli.tables import read_table
 
 
 def report(
@@ -31,21 +23,6 @@ def report(
 
     scedae report run --data /archive/cells.csv
     """
-    record = read_run(run)
-    known = record["data"]
-    try:
-        source = Source(data or known["path"])
-    except InputError as error:
-        hint = "" if data else " If the data was moved, say where with --data PATH."
-        raise InputError(f"{error}{hint}") from error
-    if source.sha256() != known["sha256"]:
-        raise InputError(
-            f"{source.given} is not the data of this run: its SHA-256 differs from the "
-            "one in run.json. Fit again, or give the original with --data PATH."
-        )
-    with errors_of(str(run)):
-        model = SCEDAE.load(run / MODEL)
-    table = read_table(source, choice_of(record))
-    with noted_warnings(), new_file(run / REPORT, force=True) as path:
-        write_page(model, table, path, record)
-    typer.echo(str(run / REPORT))
+    from scedae.cli.remaking import remake_page
+
+    remake_page(run, data)

@@ -4,12 +4,16 @@
 tables and figures of them. What is run, and why, is in ``paper.toml``.
 """
 
-from scedae.experiments.folder import RequestError
-from scedae.experiments.plan import NAMES
-from scedae.experiments.progress import LogLines, Reporter, title
-from scedae.experiments.results.render import render
-from scedae.experiments.runner import run
-from scedae.experiments.specification import load_specification
+from typing import TYPE_CHECKING
+
+from scedae._lazy import on_demand
+
+if TYPE_CHECKING:
+    from scedae.experiments.folder import RequestError
+    from scedae.experiments.progress import LogLines, Reporter, title
+    from scedae.experiments.results.render import render
+    from scedae.experiments.runner import run
+    from scedae.experiments.specification import NAMES, load_specification
 
 __all__ = [
     "NAMES",
@@ -21,3 +25,17 @@ __all__ = [
     "run",
     "title",
 ]
+
+__getattr__, __dir__ = on_demand(
+    __name__,
+    {
+        "LogLines": "scedae.experiments.progress",
+        "NAMES": "scedae.experiments.specification",
+        "Reporter": "scedae.experiments.progress",
+        "RequestError": "scedae.experiments.folder",
+        "load_specification": "scedae.experiments.specification",
+        "render": "scedae.experiments.results.render",
+        "run": "scedae.experiments.runner",
+        "title": "scedae.experiments.progress",
+    },
+)

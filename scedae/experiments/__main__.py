@@ -6,8 +6,8 @@ import argparse
 import sys
 
 from scedae.exceptions import ScedaeError
-from scedae.experiments.plan import NAMES
 from scedae.experiments.runner import run
+from scedae.experiments.specification import NAMES
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from scedae._random import child_seed
-from scedae.experiments.specification import Specification, structure_name
+from scedae.experiments.specification import NAMES, Specification, structure_name
 
 
 @dataclass(frozen=True)
@@ -164,19 +164,4 @@ _PLANNERS: dict[str, Planner] = {
     "choices": _choices,
     "embedding": _embeddings,
     "tsne": _maps,
-}
-
-# The experiments each name needs.
-NAMES: dict[str, tuple[str, ...]] = {
-    "fcps": ("fcps",),
-    "baselines": ("baselines",),
-    "ensembles": ("ensembles",),
-    "landmarks": ("landmarks",),
-    "comparison": ("baselines", "ensembles", "joint"),
-    "boxplots": ("baselines", "ensembles"),
-    "tsne": ("embedding", "tsne"),
-    "choices": ("choices",),
-    # Parts of comparison and tsne, for a machine whose time is too dear for the rest.
-    "joint": ("joint",),
-    "embedding": ("embedding",),
 }

@@ -11,11 +11,15 @@ from scedae.experiments import data as data_sets
 from scedae.experiments.clustering import Place
 from scedae.experiments.folder import RequestError, claimed
 from scedae.experiments.maps import embedding_file
-from scedae.experiments.plan import NAMES, Run, data_of, plan_runs
+from scedae.experiments.plan import Run, data_of, plan_runs
 from scedae.experiments.progress import LogLines, Reporter
 from scedae.experiments.session import Session
 from scedae.experiments.shapes import load_shape
-from scedae.experiments.specification import Specification, load_specification
+from scedae.experiments.specification import (
+    NAMES,
+    Specification,
+    load_specification,
+)
 from scedae.experiments.store import Store
 from scedae.experiments.workers import start_workers
 

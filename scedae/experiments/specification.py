@@ -10,6 +10,21 @@ from typing import Any
 
 Structure = tuple[int, ...]
 
+# The experiments each name needs.
+NAMES: dict[str, tuple[str, ...]] = {
+    "fcps": ("fcps",),
+    "baselines": ("baselines",),
+    "ensembles": ("ensembles",),
+    "landmarks": ("landmarks",),
+    "comparison": ("baselines", "ensembles", "joint"),
+    "boxplots": ("baselines", "ensembles"),
+    "tsne": ("embedding", "tsne"),
+    "choices": ("choices",),
+    # Parts of comparison and tsne, for a machine whose time is too dear for the rest.
+    "joint": ("joint",),
+    "embedding": ("embedding",),
+}
+
 
 def structure_name(structure: Structure) -> str:
     """As the paper writes it: "500-750-1000"."""

@@ -12,10 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from sklearn.decomposition import PCA
-from threadpoolctl import threadpool_limits
 
-from scedae._blocks import fixed_blocks, length
-from scedae._products import product
+from scedae._numerics import by_blocks, product
 
 # Numbers that directions are learnt from, where there are more: 32 MB.
 _NUMBERS_LEARNT = 1 << 23
@@ -39,10 +37,11 @@ class Directions:
         """Coordinates of float32 rows, of shape (n, c)."""
         center, matrix = self.center.to(rows.device), self.matrix.to(rows.device)
         seen = rows.new_empty(len(rows), self.n_directions)
-        for where, block in fixed_blocks(rows, _BLOCK_ROWS):
-            turned = product((block - center)[None], matrix[None])[0]
-            seen[where] = turned[: length(where)]
-        return seen
+
+        def turned(block: torch.Tensor) -> torch.Tensor:
+            return product((block - center)[None], matrix[None])[0]
+
+        return by_blocks(turned, rows, _BLOCK_ROWS, seen)
 
     def to(self, device: torch.device) -> Directions:
         return Directions(self.center.to(device), self.matrix.to(device))
@@ -61,11 +60,9 @@ def find_directions(sample: torch.Tensor, at_most: int, seed: int) -> Directions
     count = min(at_most, *rows.shape)
     if bool((rows == rows[0]).all()):
         # There is no direction to prefer.
-        columns = torch.eye(rows.shape[1], count)
+        columns = torch.eye(rows.shape[1], count, dtype=torch.float32)
         return Directions(sample[0].cpu(), columns / largest)
-    # One thread: a threaded BLAS would sum in another order for another number.
-    with threadpool_limits(1, user_api="blas"):
-        found = PCA(count, random_state=seed % 2**32).fit(rows)
+    found = PCA(count, random_state=seed % 2**32).fit(rows)
     spread = float(np.sqrt(found.explained_variance_.mean())) or 1.0
     matrix = np.ascontiguousarray(found.components_.T) / (spread * largest)
     return Directions(

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from scedae._device import resolve_device
+from scedae._numerics import lengths
 from scedae.rows.directions import Directions
 from scedae.rows.passes import Placed, memory_blocks
 from scedae.rows.statistics import Statistics
@@ -101,7 +102,7 @@ class Scaler:
             # In double precision, so that no last bit depends on the place of a row.
             block = block.double().clamp(min=0).log1p()
         if self.kind == "l2":
-            norm = torch.linalg.vector_norm(block, dim=1, keepdim=True)
+            norm = lengths(block)
             block = block / norm.masked_fill(norm == 0, 1)
         else:
             block = (block - self.offset.to(block)) * self.factor.to(block)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from scedae._blocks import fixed_blocks, length
+from scedae._numerics import by_blocks, product, round_up
 
 # Numbers in one block of distances: what a CPU's cache likes, what a GPU needs. And the
 # most rows: few rows would otherwise be filled up with many zeros.
@@ -18,33 +18,39 @@ def _block_rows(device: torch.device, n_targets: int) -> int:
     return min(height, _BLOCK_ROWS[device.type])
 
 
-def comparable_distances(points: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-    """Half of each squared distance, up to a constant of the row, (n, p).
-
-    |x|² is left out: it does not change which target is nearest, and adding it
-    would only cost precision.
-    """
-    half = targets.square().sum(1) / 2
-    return torch.addmm(half, points, targets.T, alpha=-1)
-
-
 def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Tensor:
     """Numbers of the ``r`` nearest targets of each point, nearest first, (n, r).
 
-    Both sides are moved to the centre of the targets first: far from the origin the
-    expanded square would drown small distances in rounding.
+    By half of each squared distance, up to |x|²/2, which does not change which target
+    is nearest and would only cost precision. Both sides are moved to the middle of the
+    targets first: far from the origin small distances would drown in rounding.
     """
-    centre = targets.mean(0)
-    targets = targets - centre
-    height = _block_rows(points.device, len(targets))
-    found = torch.empty(len(points), r, dtype=torch.long, device=points.device)
-    for where, block in fixed_blocks(points, height):
-        distances = comparable_distances(block - centre, targets)[: length(where)]
+    # Half way between the extremes: a mean would depend on the order of its sum.
+    middle = (targets.amin(0) + targets.amax(0)) / 2
+    measure = _measure(targets - middle)
+    n_columns = targets.shape[1]
+
+    def choose(block: torch.Tensor) -> torch.Tensor:
+        extended = block.new_zeros(len(block), len(measure))
+        torch.sub(block, middle, out=extended[:, :n_columns])
+        extended[:, n_columns] = 1
+        distances = product(extended[None], measure[None])[0][:, : len(targets)]
         if r == 1:
-            found[where, 0] = distances.argmin(1)
-        else:
-            found[where] = distances.topk(r, dim=1, largest=False).indices
-    return found
+            return distances.argmin(1, keepdim=True)
+        return distances.topk(r, dim=1, largest=False).indices
+
+    found = torch.empty(len(points), r, dtype=torch.long, device=points.device)
+    height = _block_rows(points.device, len(targets))
+    return by_blocks(choose, points, height, found)
+
+
+def _measure(targets: torch.Tensor) -> torch.Tensor:
+    """What takes (x, 1) to |t|²/2 - x·t for every target t; padded for products."""
+    n_targets, n_columns = targets.shape
+    matrix = targets.new_zeros(round_up(n_columns + 1), round_up(n_targets))
+    matrix[:n_columns, :n_targets] = -targets.T
+    matrix[n_columns, :n_targets] = targets.square().sum(1) / 2
+    return matrix
 
 
 def squared_distances(

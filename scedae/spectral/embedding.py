@@ -15,8 +15,8 @@ import numpy as np
 import scipy.linalg
 import torch
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-from threadpoolctl import threadpool_limits
 
+from scedae._numerics import lengths
 from scedae.spectral.affinity import FusedAffinity
 from scedae.spectral.gram import Symmetric
 
@@ -117,20 +117,18 @@ def spectral_basis(gram: Symmetric, trivial: np.ndarray, n_wanted: int) -> Basis
     size, n_landmarks = gram.size, len(trivial)
     trivial = gram.from_landmarks(trivial)
     n_possible = min(n_wanted, size - 1)
-    # One thread: a threaded BLAS would sum in another order for another number.
-    with threadpool_limits(1, user_api="blas"):
-        if size <= max(_DENSE_LIMIT, 4 * n_possible):
-            dense = gram.dense() - np.outer(trivial, trivial)
-            values, vectors = np.linalg.eigh(dense)
-        else:
-            pieces = _component_vectors(gram, trivial, n_possible)
-            values, vectors = np.ones(pieces.shape[1]), pieces
-            n_missing = n_possible - pieces.shape[1]
-            if n_missing > 0:
-                known = np.column_stack([trivial, pieces])
-                more = _leading_eigenvectors(gram, known, n_missing)
-                values = np.concatenate([values, more[0]])
-                vectors = np.column_stack([vectors, more[1]])
+    if size <= max(_DENSE_LIMIT, 4 * n_possible):
+        dense = gram.dense() - np.outer(trivial, trivial)
+        values, vectors = np.linalg.eigh(dense)
+    else:
+        pieces = _component_vectors(gram, trivial, n_possible)
+        values, vectors = np.ones(pieces.shape[1]), pieces
+        n_missing = n_possible - pieces.shape[1]
+        if n_missing > 0:
+            known = np.column_stack([trivial, pieces])
+            more = _leading_eigenvectors(gram, known, n_missing)
+            values = np.concatenate([values, more[0]])
+            vectors = np.column_stack([vectors, more[1]])
     order = np.argsort(-values, kind="stable")[:n_possible]
     values, vectors = values[order], gram.to_landmarks(vectors[:, order])
     vectors = vectors * _positive_signs(vectors)
@@ -175,5 +173,5 @@ def embed(affinity: FusedAffinity, matrix: torch.Tensor) -> torch.Tensor:
     A row that is zero in all directions stays zero.
     """
     coordinates = affinity.times(matrix)
-    norms = torch.linalg.vector_norm(coordinates, dim=1, keepdim=True)
+    norms = lengths(coordinates)
     return coordinates / norms.masked_fill(norms == 0, 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
+from scedae._threads import share_out
 from scedae.spectral.distances import nearest, squared_distances
 
 # Numbers of a block of memberships on a GPU.
@@ -59,9 +60,9 @@ def _distances_between_rows(
     """Squared distances (t, n) of t rows, by number, to all rows.
 
     By the expanded square: a product is several times faster than differences. It is
-    taken about a row, since far from the origin distances would drown in rounding (and
-    a mean would be summed by the number of threads). What is left of equal rows by
-    rounding counts as zero.
+    taken about a row, since far from the origin distances would drown in rounding. What
+    is left of equal rows by rounding counts as zero. Only starts depend on it, so it
+    need not be a product of ``_numerics``.
     """
     points = points - points[0]
     squares = points.square().sum(1)
@@ -172,15 +173,18 @@ def kmeans(
     if len(points) > _SAMPLE_POINTS:
         drawn = torch.randperm(len(points), generator=generator)[:_SAMPLE_POINTS]
         sample = points[drawn.to(points.device)]
-    best: KMeansResult | None = None
-    for _ in range(n_starts):
-        start = plus_plus_rows(sample, n_clusters, generator)
-        found = _run(sample, start, n_iter_start or n_iter)
+    starts = [plus_plus_rows(sample, n_clusters, generator) for _ in range(n_starts)]
+
+    def run(start: torch.Tensor) -> KMeansResult:
+        return _run(sample, start, n_iter_start or n_iter)
+
+    ends = share_out(run, starts) if points.is_cpu else [run(s) for s in starts]
+    best = ends[0]
+    for found in ends[1:]:
         # Two starts often end in one solution, equal up to rounding: the first stays,
         # or rounding would decide how the clusters are numbered.
-        if best is None or found.inertia < best.inertia * (1 - 1e-9):
+        if found.inertia < best.inertia * (1 - 1e-9):
             best = found
-    assert best is not None
     if sample is points and n_iter_start is None:
         return best
     return _run(points, best.centers, n_iter)

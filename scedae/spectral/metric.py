@@ -11,10 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from threadpoolctl import threadpool_limits
 
-from scedae._blocks import fixed_blocks, length
-from scedae._products import product
+from scedae._numerics import by_blocks, product
 from scedae.spectral.distances import nearest
 from scedae.spectral.kmeans import means_by_label
 
@@ -29,10 +27,12 @@ _ROUNDING = 16 * float(np.finfo(np.float64).eps)
 
 def rescale(points: torch.Tensor, metric: torch.Tensor) -> torch.Tensor:
     """Points in the coordinates of a metric, of shape (n, q)."""
-    found = torch.empty_like(points)
-    for where, block in fixed_blocks(points, _BLOCK_ROWS[points.device.type]):
-        found[where] = product(block[None], metric[None])[0][: length(where)]
-    return found
+
+    def rescaled(block: torch.Tensor) -> torch.Tensor:
+        return product(block[None], metric[None])[0]
+
+    height = _BLOCK_ROWS[points.device.type]
+    return by_blocks(rescaled, points, height, torch.empty_like(points))
 
 
 def round_clusters(
@@ -65,12 +65,10 @@ def round_clusters(
 def _metric_of(offsets: torch.Tensor) -> torch.Tensor:
     """What makes the cloud of offsets from centres round, and leaves its mean width."""
     spread = product(offsets.T[None], offsets[None])[0].cpu().numpy()  # (q, q)
-    # One thread: a threaded BLAS would sum in another order for another number.
-    with threadpool_limits(1, user_api="blas"):
-        values, vectors = np.linalg.eigh(spread)
-        width = values.mean()
-        if width <= len(offsets) * _ROUNDING**2:  # clusters of equal rows
-            return torch.eye(len(values)).to(offsets)
-        shares = values.clip(min=0) / width
-        metric = vectors * (shares + _LEAST_SHARE) ** -0.5 @ vectors.T
+    values, vectors = np.linalg.eigh(spread)
+    width = values.mean()
+    if width <= len(offsets) * _ROUNDING**2:  # clusters of equal rows
+        return torch.eye(len(values)).to(offsets)
+    shares = values.clip(min=0) / width
+    metric = vectors * (shares + _LEAST_SHARE) ** -0.5 @ vectors.T
     return torch.from_numpy(metric).to(offsets)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
+from scedae._threads import own_threads
 from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs
-from scedae.autoencoder.training import plan_groups, plan_workers
+from scedae.autoencoder.training import plan_groups, threads_each
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
@@ -127,10 +128,10 @@ def test_who_trains_with_whom():
 
 @pytest.mark.parametrize(
     ("n_groups", "n_threads", "expected"),
-    [(1, 8, (1, 8)), (6, 1, (1, 1)), (6, 2, (2, 1)), (6, 4, (2, 2)), (5, 16, (5, 3))],
+    [(1, 8, 8), (6, 1, 1), (6, 2, 1), (6, 4, 1), (5, 16, 3)],
 )
-def test_workers_leave_no_core_idle(n_groups, n_threads, expected):
-    assert plan_workers(n_groups, n_threads) == expected
+def test_threads_that_are_left_are_shared_by_the_groups(n_groups, n_threads, expected):
+    assert threads_each(n_groups, n_threads) == expected
 
 
 @pytest.fixture
@@ -138,7 +139,7 @@ def two_threads():
     before = torch.get_num_threads()
     torch.set_num_threads(2)
     yield
-    assert torch.get_num_threads() == 2, "the training changed the number of threads"
+    assert torch.get_num_threads() == 2, "the number of threads was changed"
     torch.set_num_threads(before)
 
 
@@ -149,7 +150,8 @@ def test_large_runs_train_side_by_side(images, two_threads):
     def on_epoch(numbers, epoch, losses):
         seen.append((tuple(numbers), epoch, threading.current_thread().name))
 
-    together = train_runs(source_of(images), runs, options(), CPU, on_epoch)
+    with own_threads():
+        together = train_runs(source_of(images), runs, options(), CPU, on_epoch)
     for run, trained in zip(runs, together, strict=True):
         (alone,) = train_runs(source_of(images), [run], options(), CPU)
         assert same(alone, trained, 3)
@@ -169,7 +171,7 @@ def test_an_error_in_one_run_ends_the_others(images, two_threads):
             raise KeyboardInterrupt
 
     runs = [TrainingRun((300, 40), seed, (500,)) for seed in range(4)]
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), own_threads():
         train_runs(source_of(images), runs, options(), CPU, on_epoch)
     assert len(epochs) < 20
     names = [thread.name for thread in threading.enumerate()]

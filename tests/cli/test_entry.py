@@ -2,10 +2,13 @@
 
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from typer.main import get_command
 
+from scedae import SCEDAE
+from scedae.cli import fit as options
 from scedae.cli import main
 from scedae.cli.app import app
 
@@ -29,3 +32,16 @@ def test_the_manual_has_every_command_and_option():
             for option in parameter.opts:
                 if option.startswith("--"):
                     assert f"`{option}" in manual, f"{name}: {option}"
+
+
+@pytest.mark.parametrize("name", ["ensemble", "scale", "precision", "effort"])
+def test_choices_are_those_of_the_estimator(name):
+    """They are written twice, since the estimator's are dear to import."""
+    written = getattr(options, name.title())
+    choices = get_args(written) or [choice.value for choice in written]
+    allowed = {
+        option
+        for constraint in SCEDAE._parameter_constraints[name]
+        for option in getattr(constraint, "options", ())
+    }
+    assert set(choices) == allowed

@@ -206,8 +206,8 @@ def test_no_folder_to_write_into(fit, npy, refused):
     "where",
     [
         "safetensors.torch.save_file",
-        "scedae.cli.fit.write_labels",
-        "scedae.cli.fit.write_json",
+        "scedae.cli.fitting.write_labels",
+        "scedae.cli.fitting.write_json",
     ],
 )
 @pytest.mark.parametrize("force", [False, True])

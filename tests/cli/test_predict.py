@@ -57,7 +57,7 @@ def test_batches_of_any_size_give_the_same(
             yield batch
 
     monkeypatch.setattr("scedae.cli.batches._BATCH_NUMBERS", 6 * height)
-    monkeypatch.setattr("scedae.cli.predict.read_batches", counted)
+    monkeypatch.setattr("scedae.cli.predicting.read_batches", counted)
     out = predict(command, f"new.{suffix}")
     found = [line.split(",")[1:] for line in out.splitlines()]
     expected = [line.split(",")[1:] for line in run.splitlines()][: len(found)]
@@ -162,7 +162,7 @@ def test_the_output_is_safe(run, command, refused, csv, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("scedae.cli.predict.write_labels", disk_full)
+        patch.setattr("scedae.cli.predicting.write_labels", disk_full)
         result = predicted(command, csv, "--force")
     refused(result, "No space left on device", left=["run"])
     assert (tmp_path / "new.csv").read_text() == "precious"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scedae.cli import reproduce as module
+from scedae.cli import reproducing as module
 from scedae.cli.reproduce import _sorted_out
 from tests.experiments import tiny
 

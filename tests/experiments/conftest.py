@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from scedae.experiments import runner
-from scedae.experiments.plan import NAMES
+from scedae.experiments.specification import NAMES
 from tests.experiments import tiny
 
 

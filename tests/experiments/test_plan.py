@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from scedae.experiments.plan import NAMES, Run, plan_runs
-from scedae.experiments.specification import load_specification
+from scedae.experiments.plan import Run, plan_runs
+from scedae.experiments.specification import NAMES, load_specification
 
 PAPER = load_specification()
 

@@ -10,7 +10,8 @@ from scedae.exceptions import CollapsedEnsembleError
 from scedae.experiments import clustering, encodings, joint, plan, session
 from scedae.experiments.clustering import Place
 from scedae.experiments.folder import RequestError
-from scedae.experiments.plan import NAMES, Run
+from scedae.experiments.plan import Run
+from scedae.experiments.specification import NAMES
 from scedae.experiments.store import Store
 from tests.experiments import tiny
 

@@ -1,0 +1,178 @@
+"""Look for products whose bits depend on place, company or threads: there are none.
+
+    make bits                                    all environments, a quarter of an hour
+    python benchmarks/bits.py --shapes 500       fewer shapes
+
+A shape is drawn: members, rows, terms, columns, number type, and which side lies
+transposed in memory. Every row of a member is the same row. Then all rows of the
+product must be equal, equal to the row alone, to the member alone, and to the product
+by two threads. The same is asked of sums of columns, lengths of rows, and nearest
+targets. The scan is made again in processes that are told to use other instructions,
+so that one machine shows several kernels. The last line is the number of unequal
+results.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+from measure import processor_name
+
+from scedae._numerics import column_sums, lengths, product
+from scedae.spectral import nearest
+
+ENVIRONMENTS: tuple[dict[str, str], ...] = (
+    {},
+    {"ATEN_CPU_CAPABILITY": "default"},
+    {"ATEN_CPU_CAPABILITY": "avx2"},
+    {"ATEN_CPU_CAPABILITY": "avx512"},
+    {"MKL_ENABLE_INSTRUCTIONS": "AVX2"},
+    {"MKL_ENABLE_INSTRUCTIONS": "AVX512"},
+    {"MKL_CBWR": "COMPATIBLE"},
+)
+LAYERS = (48, 72, 96, 256, 384, 500, 512, 750, 1000)
+SHAPES = 20_000
+# Products of a shape with more than one member: large ones are the same kernels.
+MOST_WORK = 1 << 24
+
+
+@dataclass(frozen=True)
+class Shape:
+    members: int
+    rows: int
+    terms: int
+    columns: int
+    dtype: torch.dtype
+    layout: str  # which side lies transposed: "", "left" or "right"
+
+
+def draw_shapes(number: int, seed: int = 0) -> Iterator[Shape]:
+    """Each width of 1 … 40 and of the default layers comes up again and again."""
+    draw = random.Random(seed)
+    widths = (*range(1, 41), *LAYERS)
+
+    def size(most: int) -> int:
+        """Small ones as often as large ones."""
+        return min(int(most ** draw.random() * draw.uniform(1, 2)), most)
+
+    for i in range(number):
+        rows, terms, columns = size(600), size(2000), widths[i % len(widths)]
+        most = max(MOST_WORK // (rows * terms * columns), 1)
+        yield Shape(
+            members=min(draw.randint(1, 7), most),
+            rows=rows,
+            terms=terms,
+            columns=columns,
+            dtype=draw.choice((torch.float32, torch.float32, torch.float64)),
+            layout=draw.choice(("", "left", "right")),
+        )
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _laid_out(matrices: torch.Tensor, transposed: bool) -> torch.Tensor:
+    return matrices.mT.contiguous().mT if transposed else matrices
+
+
+def unequal(shape: Shape, seed: int) -> list[str]:
+    """What depends on something it must not depend on, by name."""
+    draw = torch.Generator().manual_seed(seed)
+    m, n, t, k = shape.members, shape.rows, shape.terms, shape.columns
+    row = torch.randn(m, 1, t, dtype=shape.dtype, generator=draw)
+    right = torch.randn(m, t, k, dtype=shape.dtype, generator=draw)
+    left = _laid_out(row.expand(m, n, t).contiguous(), shape.layout == "left")
+    right = _laid_out(right, shape.layout == "right")
+    member = (seed % m, seed % m + 1)
+    one = slice(*member)
+    found = product(left, right)
+    checks = {
+        "place": _rows_are_equal(found),
+        "alone": torch.equal(product(row, right), found[:, :1]),
+        "company": torch.equal(product(left[one], right[one]), found[one]),
+    }
+    sums = column_sums(right)
+    checks["sum, company"] = torch.equal(column_sums(right[one]), sums[one])
+    squares = lengths(left[0].contiguous())
+    checks["length, place"] = _rows_are_equal(squares[None])
+    checks["length, alone"] = torch.equal(lengths(row[0]), squares[:1])
+    chosen = nearest(left[0], right[0].T, min(3, k))
+    checks["nearest, place"] = _rows_are_equal(chosen[None])
+    checks["nearest, alone"] = torch.equal(
+        nearest(row[0], right[0].T, min(3, k)), chosen[:1]
+    )
+    with threads(2):
+        checks["threads"] = torch.equal(product(left, right), found)
+        checks["sum, threads"] = torch.equal(column_sums(right), sums)
+    return [name for name, holds in checks.items() if not holds]
+
+
+def _rows_are_equal(matrices: torch.Tensor) -> bool:
+    return bool((matrices == matrices[:, :1]).all())
+
+
+@torch.no_grad()
+def scan(number: int) -> Counter[str]:
+    """How many shapes have unequal results, by what they depend on."""
+    found: Counter[str] = Counter()
+    with threads(1):
+        for seed, shape in enumerate(draw_shapes(number)):
+            found.update(unequal(shape, seed))
+    return found
+
+
+def scan_elsewhere(number: int, environment: dict[str, str]) -> dict[str, object]:
+    """The scan in a process of its own, with other variables set."""
+    done = subprocess.run(
+        [sys.executable, __file__, "--shapes", str(number), "--here"],
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shapes", type=int, default=SHAPES, help="in each process")
+    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.here:
+        capability = torch.backends.cpu.get_cpu_capability()
+        found = scan(arguments.shapes)
+        print(json.dumps({"torch uses": capability, "unequal": dict(found)}))
+        return
+    print(f"{processor_name()}; torch {torch.__version__}", flush=True)
+    total = 0
+    for environment in ENVIRONMENTS:
+        names = " ".join(f"{k}={v}" for k, v in environment.items()) or "as it is"
+        if "avx512" in names.lower() and "avx512" not in processor_name():
+            print(f"{names}: left out, this processor has no AVX-512")
+            continue
+        record = scan_elsewhere(arguments.shapes, environment)
+        total += sum(record["unequal"].values())
+        print(f"{names}: {arguments.shapes:,} shapes, {json.dumps(record)}", flush=True)
+    print(f"unequal results: {total}")
+    sys.exit(total > 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Cluster a table and write everything into one folder."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from scedae import SCEDAE
+from scedae.cli.messages import InputError, errors_of, note, noted_warnings
+from scedae.cli.output import (
+    LABELS,
+    MODEL,
+    REPORT,
+    RUN,
+    new_folder,
+    write_json,
+    write_labels,
+)
+from scedae.cli.record import StageClock, describe_run
+from scedae.cli.reports import write_page
+from scedae.cli.sources import Source
+from scedae.cli.summary import show_summary
+from scedae.cli.tables import Choice, Table, read_table
+from scedae.metrics import evaluate
+
+
+def cluster_table(
+    data: str,
+    clusters: str | int,
+    out: Path,
+    parameters: dict[str, Any],
+    *,
+    published: bool,
+    columns: tuple[str, ...],
+    drop: tuple[str, ...],
+    id_column: str | None,
+    labels: str | None,
+    force: bool,
+    as_json: bool,
+    report: bool,
+) -> None:
+    """What ``scedae fit`` does; ``published`` takes the settings of the paper."""
+    model = (SCEDAE.paper if published else SCEDAE)(clusters, **parameters)
+    source = Source(data)
+    choice = Choice(columns, drop, id_column, labels)
+    with new_folder(out, force=force) as folder:
+        run = _run(model, source, choice, folder, report=report)
+    if as_json:
+        typer.echo(json.dumps(run, ensure_ascii=False))
+    else:
+        show_summary(run, out)
+
+
+def _run(
+    model: SCEDAE, source: Source, choice: Choice, folder: Path, *, report: bool
+) -> dict[str, Any]:
+    """Read, fit, and fill the folder; the record of it all."""
+    begun = time.perf_counter()
+    with noted_warnings() as warnings, StageClock() as clock:
+        clock.begin("read")
+        table = read_table(source, choice)
+        clock.begin("prepare")
+        with errors_of(source.given):
+            model.fit(table.rows)
+        clock.begin("write")
+        model.save(folder / MODEL)
+        with (folder / LABELS).open("w", encoding="utf-8", newline="") as file:
+            write_labels(file, [(table.ids, model.labels_, model.confidence_)])
+        run = describe_run(model, source, choice, table)
+        if table.labels is not None:
+            run["scores"] = evaluate(table.labels, model.labels_)
+        if report:
+            clock.begin("report")
+            run["seconds"] = clock.seconds()
+            _report(model, table, folder / REPORT, run)
+    total = round(time.perf_counter() - begun, 3)
+    run["seconds"] = {**clock.seconds(), "total": total}
+    run["warnings"] = warnings
+    write_json(folder / RUN, run)
+    return run
+
+
+def _report(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> None:
+    """The page is welcome, but whatever is wrong with it must not cost a fit."""
+    try:
+        write_page(model, table, path, run)
+    except InputError as error:
+        note(str(error))
+    except OSError:  # a full disk: the rest could not be written either
+        raise
+    except Exception as error:
+        path.unlink(missing_ok=True)
+        note(f"no report could be made: {type(error).__name__}: {error}")

@@ -1,0 +1,100 @@
+"""Clusters of new rows, a batch at a time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import polars as pl
+import typer
+
+from scedae import SCEDAE
+from scedae.cli.batches import read_batches
+from scedae.cli.messages import errors_of, note, noted_warnings
+from scedae.cli.output import new_file, write_labels
+from scedae.cli.sources import Source
+
+
+def predict_file(
+    model: Path,
+    data: str,
+    out: Path | None,
+    id_column: str | None,
+    device: str,
+    *,
+    force: bool,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """What ``scedae predict`` does."""
+    source = Source(data)
+    fitted = _load(model, device)
+    begun = time.perf_counter()
+    counts: Counter[int] = Counter()
+    with noted_warnings(), _target(out, force=force) as file:
+        parts = _predicted(fitted, source, id_column, counts, quiet=quiet)
+        write_labels(file, parts)
+    n_rows, seconds = counts.total(), round(time.perf_counter() - begun, 3)
+    if not quiet:
+        note(f"{n_rows:,} rows in {seconds:.1f} s")
+    if as_json:
+        clusters = {str(label): counts[label] for label in sorted(counts)}
+        summary = {
+            "out": str(out),
+            "n_rows": n_rows,
+            "clusters": clusters,
+            "seconds": seconds,
+        }
+        typer.echo(json.dumps(summary))
+
+
+def _load(path: Path, device: str) -> SCEDAE:
+    path = path / "model.scedae" if path.is_dir() else path
+    with errors_of(str(path)):
+        return SCEDAE.load(path, device=device)
+
+
+@contextmanager
+def _target(out: Path | None, *, force: bool) -> Iterator[IO[str]]:
+    if out is None:
+        yield sys.stdout
+        return
+    with (
+        new_file(out, force=force) as path,
+        path.open("w", encoding="utf-8", newline="") as file,
+    ):
+        yield file
+        # Before the file gets its name: a full disk may show only now.
+        file.flush()
+
+
+def _predicted(
+    model: SCEDAE,
+    source: Source,
+    id_column: str | None,
+    counts: Counter[int],
+    *,
+    quiet: bool,
+) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Ids, labels and confidence of each batch, counted as they pass."""
+    known = getattr(model, "feature_names_in_", None)
+    names = None if known is None else list(known)
+    live = not quiet and sys.stderr.isatty()
+    for batch in read_batches(source, model.n_features_in_, names, id_column):
+        # The model wants the names it knows, also where the file has none.
+        rows = batch.rows if names is None else pl.DataFrame(batch.rows, names)
+        with errors_of(source.given):
+            labels, confidence = model.predict_with_confidence(rows)
+        counts.update(labels.tolist())
+        if live:
+            sys.stderr.write(f"\r\x1b[2K{counts.total():,} rows")
+        yield batch.ids, labels, confidence
+    if live:
+        sys.stderr.write("\n")

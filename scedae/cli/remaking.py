@@ -1,0 +1,37 @@
+"""Make the page of an earlier run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from scedae import SCEDAE
+from scedae.cli.messages import InputError, errors_of, noted_warnings
+from scedae.cli.output import MODEL, REPORT, new_file
+from scedae.cli.record import choice_of, read_run
+from scedae.cli.reports import write_page
+from scedae.cli.sources import Source
+from scedae.cli.tables import read_table
+
+
+def remake_page(run: Path, data: str | None) -> None:
+    """What ``scedae report`` does; ``data`` says where the data lies now."""
+    record = read_run(run)
+    known = record["data"]
+    try:
+        source = Source(data or known["path"])
+    except InputError as error:
+        hint = "" if data else " If the data was moved, say where with --data PATH."
+        raise InputError(f"{error}{hint}") from error
+    if source.sha256() != known["sha256"]:
+        raise InputError(
+            f"{source.given} is not the data of this run: its SHA-256 differs from the "
+            "one in run.json. Fit again, or give the original with --data PATH."
+        )
+    with errors_of(str(run)):
+        model = SCEDAE.load(run / MODEL)
+    table = read_table(source, choice_of(record))
+    with noted_warnings(), new_file(run / REPORT, force=True) as path:
+        write_page(model, table, path, record)
+    typer.echo(str(run / REPORT))
