@@ -6,10 +6,10 @@
 A shape is drawn: members, rows, terms, columns, number type, and which side lies
 transposed in memory. Every row of a member is the same row. Then all rows of the
 product must be equal, equal to the row alone, to the member alone, and to the product
-by two threads. The same is asked of sums of columns, lengths of rows, and nearest
-targets. The scan is made again in processes that are told to use other instructions,
-so that one machine shows several kernels. The last line is the number of unequal
-results.
+shared by two threads and by three. The same is asked of sums of columns, lengths of
+rows, and nearest targets. The scan is made again in processes that are told to use
+other instructions, so that one machine shows several kernels. The last line is the
+number of unequal results.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 from measure import processor_name
 
 from scedae._numerics import column_sums, lengths, product
+from scedae._threads import helpers, one_thread
 from scedae.spectral import nearest
 
 ENVIRONMENTS: tuple[dict[str, str], ...] = (
@@ -78,16 +78,6 @@ def draw_shapes(number: int, seed: int = 0) -> Iterator[Shape]:
         )
 
 
-@contextmanager
-def threads(number: int) -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def _laid_out(matrices: torch.Tensor, transposed: bool) -> torch.Tensor:
     return matrices.mT.contiguous().mT if transposed else matrices
 
@@ -118,9 +108,9 @@ def unequal(shape: Shape, seed: int) -> list[str]:
     checks["nearest, alone"] = torch.equal(
         nearest(row[0], right[0].T, min(3, k)), chosen[:1]
     )
-    with threads(2):
-        checks["threads"] = torch.equal(product(left, right), found)
-        checks["sum, threads"] = torch.equal(column_sums(right), sums)
+    for number in (2, 3):
+        with helpers(number):
+            checks[f"{number} threads"] = torch.equal(product(left, right), found)
     return [name for name, holds in checks.items() if not holds]
 
 
@@ -132,7 +122,7 @@ def _rows_are_equal(matrices: torch.Tensor) -> bool:
 def scan(number: int) -> Counter[str]:
     """How many shapes have unequal results, by what they depend on."""
     found: Counter[str] = Counter()
-    with threads(1):
+    with one_thread():
         for seed, shape in enumerate(draw_shapes(number)):
             found.update(unequal(shape, seed))
     return found

@@ -5,8 +5,9 @@ they sum in other orders: a row could get another last bit beside other rows, on
 member another one beside other members. Here every product on a CPU has heights and
 widths that are multiples of one number, filled up with zeros, so no kernel ever meets
 an end; and rows are treated in blocks of one fixed height. What is computed for a row
-is then the same in ``fit`` and in ``predict``, alone or among millions. `make bits`
-looks for exceptions on the processor at hand; docs/design.md says what it found.
+is then the same in ``fit`` and in ``predict``, alone or among millions. Torch has one
+thread here (``_threads``). `make bits` looks for exceptions on the processor at hand;
+docs/design.md says what it found.
 """
 
 from __future__ import annotations
@@ -15,18 +16,21 @@ from collections.abc import Callable
 
 import torch
 
-from scedae._threads import share_out
+from scedae._threads import n_helpers, share_out
 
 # Heights, widths and inner lengths of products on a CPU are multiples of this: what a
 # vector of 512 bits holds, and twice what most kernels take of rows at a time.
 MULTIPLE = 16
 
-# Terms a product on a CPU sums in one go. Longer sums are split among threads by the
-# library's own rules, and would depend on how many threads there are.
-_MAX_TERMS = 512
+# Terms a product sums in one go. A library may split longer sums by rules of its own.
+_MOST_TERMS = 512
 
-# Numbers that blocks must have together before they are worth sharing among threads.
-_WORTH_SHARING = 1 << 20
+# Multiplications of a product that is worth sharing, and the fewest rows of a part.
+_LARGE_PRODUCT = 1 << 24
+_FEWEST_ROWS = 64
+
+# Numbers that blocks must have together before they are worth sharing.
+_MANY_NUMBERS = 1 << 20
 
 
 def round_up(length: int) -> int:
@@ -50,38 +54,58 @@ def product(
     """Batched matrix product (m, n, t) x (m, t, k).
 
     The same for a row wherever it stands in ``left``, for a member whatever the number
-    of members, and for any number of threads. ``out`` is for operands that need no
+    of members, and for any number of helpers. ``out`` is for operands that need no
     padding.
     """
-    _, height, n_terms = left.shape
-    width = right.shape[2]
-    fits = (height | n_terms | width) % MULTIPLE == 0
-    if (fits and n_terms <= _MAX_TERMS) or not left.is_cpu:
+    if not left.is_cpu:
         return torch.bmm(left, right, out=out)
-    left, right = padded(left), padded(right)
-    found = torch.bmm(left[:, :, :_MAX_TERMS], right[:, :_MAX_TERMS], out=out)
-    for start in range(_MAX_TERMS, left.shape[2], _MAX_TERMS):
-        part = slice(start, start + _MAX_TERMS)
-        found.baddbmm_(left[:, :, part], right[:, part])
-    return found[:, :height, :width]
+    n_members, height, n_terms = left.shape
+    width = right.shape[2]
+    if (height | n_terms | width) % MULTIPLE:
+        left, right = padded(left), padded(right)
+    work = n_members * height * n_terms * width
+    if work < _LARGE_PRODUCT or n_helpers() == 1:
+        found = _summed(left, right, out)
+    else:
+        found = _shared(left, right, out)
+    return found[:, :height, :width] if found.shape[1:] != (height, width) else found
+
+
+def _summed(
+    left: torch.Tensor, right: torch.Tensor, out: torch.Tensor | None
+) -> torch.Tensor:
+    n_terms = left.shape[2]
+    if n_terms <= _MOST_TERMS:
+        return torch.bmm(left, right, out=out)
+    out = torch.bmm(left[:, :, :_MOST_TERMS], right[:, :_MOST_TERMS], out=out)
+    for start in range(_MOST_TERMS, n_terms, _MOST_TERMS):
+        part = slice(start, start + _MOST_TERMS)
+        out.baddbmm_(left[:, :, part], right[:, part])
+    return out
+
+
+def _shared(
+    left: torch.Tensor, right: torch.Tensor, out: torch.Tensor | None
+) -> torch.Tensor:
+    """The same, with some rows for each helper."""
+    n_members, height, _ = left.shape
+    if out is None:
+        out = left.new_empty(n_members, height, right.shape[2])
+    rows = max(round_up(-(-height // n_helpers())), _FEWEST_ROWS)
+
+    def fill(start: int) -> None:
+        part = slice(start, start + rows)
+        _summed(left[:, part], right, out[:, part])
+
+    share_out(fill, range(0, height, rows))
+    return out
 
 
 def column_sums(
     matrices: torch.Tensor, out: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Sums over the rows of (m, n, k), of shape (m, 1, k), by one thread.
-
-    Threads would share the columns, and the order of a sum depends on how many columns
-    a thread has.
-    """
-    n_threads = torch.get_num_threads()
-    if n_threads == 1:
-        return torch.sum(matrices, 1, keepdim=True, out=out)
-    torch.set_num_threads(1)
-    try:
-        return torch.sum(matrices, 1, keepdim=True, out=out)
-    finally:
-        torch.set_num_threads(n_threads)
+    """Sums over the rows of (m, n, k), of shape (m, 1, k); each member by itself."""
+    return torch.sum(matrices, 1, keepdim=True, out=out)
 
 
 def lengths(rows: torch.Tensor) -> torch.Tensor:
@@ -97,8 +121,7 @@ def by_blocks(
 ) -> torch.Tensor:
     """Fill ``out`` with what the kernel makes of blocks of exactly ``height`` rows.
 
-    The last block is filled up with zero rows. Blocks are shared among the threads
-    that the fit has.
+    The last block is filled up with zero rows. Many blocks are shared out.
     """
 
     def fill(start: int) -> None:
@@ -110,7 +133,7 @@ def by_blocks(
         out[start : start + n_rows] = kernel(block)[:n_rows]
 
     starts = range(0, len(rows), height)
-    if rows.device.type != "cpu" or rows.numel() < _WORTH_SHARING:
+    if rows.device.type != "cpu" or rows.numel() < _MANY_NUMBERS:
         for start in starts:
             fill(start)
     else:

@@ -1,11 +1,11 @@
 """Threads of a fit: work is dealt out in pieces, and each piece has one thread.
 
-Libraries that share every small product among threads make all of them wait for the
+Libraries that share every small operation among threads make all of them wait for the
 slowest, and spin while they wait: beside other work on the machine that costs many
-times what it saves. So inside a fit torch and BLAS have one thread, and whole pieces
-(a network to train, a member to anchor, a block of rows) are handed to workers that
-never wait for each other. The exception is one large network alone: see
-``autoencoder/training.py``.
+times what it saves. And how they share decides in which order they sum. So inside a
+fit torch and BLAS have one thread, and whole pieces (a network to train, a member to
+anchor, a block of rows, a part of a large product) go to helpers. A result is then the
+same for any number of threads, since no sum is ever shared.
 """
 
 from __future__ import annotations
@@ -71,74 +71,63 @@ class _BlasThreads:
                 self._limits.restore_original_limits()
 
 
-_torch_threads = _TorchThreads()
-# A threaded BLAS would sum in another order for another number of threads.
-one_blas_thread = _BlasThreads()
-
-
 class _Here(threading.local):
-    """The workers of the fit that runs in this thread; workers have none."""
+    """The helpers of this thread; helpers have none of their own."""
 
     pool: ThreadPoolExecutor | None = None
-    n_threads = 1
+    n_helpers = 1
     inside = False
 
 
+_torch_threads = _TorchThreads()
+one_blas_thread = _BlasThreads()
 _here = _Here()
 
 
 @contextmanager
 def own_threads() -> Iterator[None]:
-    """One thread for torch; workers for ``share_out``, as many as are allowed.
+    """One thread for torch, and as many helpers for ``share_out`` as are allowed.
 
     Allowed is what ``torch.set_num_threads`` or OMP_NUM_THREADS say, but no more than
     the cores this process may use, by affinity or by the quota of its container.
     """
-    if _here.inside:
+    with one_thread() as n_threads, helpers(min(n_threads, joblib.cpu_count())):
         yield
+
+
+@contextmanager
+def one_thread() -> Iterator[int]:
+    """One thread for torch; yields how many the user allows, or this thread has."""
+    if _here.inside:
+        yield _here.n_helpers
         return
-    allowed = min(_torch_threads.enter(), joblib.cpu_count())
+    n_threads = _torch_threads.enter()
+    _here.inside = True
     try:
-        with _workers(allowed) as pool:
-            _here.pool, _here.n_threads, _here.inside = pool, allowed, True
-            yield
+        yield n_threads
     finally:
-        _here.pool, _here.n_threads, _here.inside = None, 1, False
+        _here.inside = False
         _torch_threads.leave()
 
 
 @contextmanager
-def _workers(n_threads: int) -> Iterator[ThreadPoolExecutor | None]:
-    if n_threads == 1:
-        yield None
+def helpers(number: int) -> Iterator[None]:
+    """So many helpers for what this thread shares out inside, or those it has."""
+    if number == 1 or _here.pool is not None:
+        yield
         return
-    pool = ThreadPoolExecutor(n_threads, "scedae")  # threads start when needed
+    _here.pool = ThreadPoolExecutor(number, "scedae")  # they start when needed
+    _here.n_helpers = number
     try:
-        yield pool
+        yield
     finally:
+        pool, _here.pool, _here.n_helpers = _here.pool, None, 1
         pool.shutdown(cancel_futures=True)
 
 
-def threads_allowed() -> int:
-    """How many threads the fit that runs here may use."""
-    return _here.n_threads
-
-
-@contextmanager
-def several_threads(n_threads: int) -> Iterator[None]:
-    """Torch shares its products among so many threads inside, here and in workers."""
-    if n_threads == 1:
-        yield
-        return
-    outer = _here.pool
-    torch.set_num_threads(n_threads)
-    try:
-        # Fresh ones: a thread takes the number that holds when it starts.
-        with _workers(_here.n_threads // n_threads) as _here.pool:
-            yield
-    finally:
-        _here.pool = outer
-        torch.set_num_threads(1)
+def n_helpers() -> int:
+    """How many can work at a time on what this thread shares out."""
+    return _here.n_helpers
 
 
 def share_out(
@@ -146,10 +135,10 @@ def share_out(
     items: Sequence[Item],
     on_error: Callable[[], None] = lambda: None,
 ) -> list[Found]:
-    """``function`` of each item, by the workers of the fit; results in their order.
+    """``function`` of each item, by the helpers of this thread; results in order.
 
-    Without workers, or inside one, the items take their turns here. The first error
-    drops what has not begun, calls ``on_error`` for what has, and is raised.
+    Without helpers the items take their turns here. The first error drops what has not
+    begun, calls ``on_error`` for what has, and is raised.
     """
     pool = _here.pool
     if pool is None or len(items) < 2:

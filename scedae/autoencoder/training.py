@@ -12,7 +12,7 @@ from typing import Protocol
 
 import torch
 
-from scedae._threads import several_threads, share_out, threads_allowed
+from scedae._threads import helpers, n_helpers, share_out
 from scedae.autoencoder.adam import learning_rates
 from scedae.autoencoder.batches import Batches, RowSource
 from scedae.autoencoder.network import Encoder, layer_widths
@@ -118,14 +118,6 @@ def plan_groups(runs: Sequence[TrainingRun], device: torch.device) -> list[list[
             key += (number,)
         groups.setdefault(key, []).append(number)
     return list(groups.values())
-
-
-def threads_each(n_groups: int, n_threads: int) -> int:
-    """Threads for each group, of those that are left when every group has one.
-
-    A core that trains its own network never waits for another.
-    """
-    return max(n_threads // n_groups, 1)
 
 
 def has_triton() -> bool:
@@ -256,11 +248,15 @@ def train_runs(
             for group in groups:
                 train(group)
         return results
-    n_threads = threads_each(len(groups), threads_allowed())
-    if max(widest(run) for run in runs) <= _SMALL_WIDTH:
-        n_threads = 1
-    with several_threads(n_threads):
-        share_out(train, groups, on_error=stop.set)
+    # A core that trains its own network never waits for another; those that are left
+    # over help with the large products.
+    n_each = max(n_helpers() // len(groups), 1)
+
+    def train_with_help(group: Sequence[int]) -> None:
+        with helpers(n_each):
+            train(group)
+
+    share_out(train_with_help, groups, on_error=stop.set)
     return results
 
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import torch
 
+from scedae._plain_torch import plain_torch
+from scedae._threads import one_thread
 from scedae.rows.numbers import checked_tensor
 from scedae.rows.passes import Add, EachKernel, TotalKernel
 from scedae.rows.stream import block_height
@@ -25,7 +27,6 @@ def _parts(
         yield checked_tensor(part, first_row + start, names)
 
 
-@torch.no_grad()
 def block_total(
     block: Any,
     first_row: int,
@@ -36,7 +37,6 @@ def block_total(
     return reduce(add, map(kernel, _parts(block, first_row, names)))
 
 
-@torch.no_grad()
 def block_lines(
     block: Any, first_row: int, names: Sequence[str] | None, kernel: EachKernel
 ) -> tuple[np.ndarray, ...]:
@@ -66,7 +66,8 @@ def block_height_of(block: Any, first_row: int, names: Sequence[str] | None) -> 
 
 def apply(block: Any, first: np.ndarray, *, work: Any, **named: Any) -> Any:
     """What the work makes of a block whose first row has this number."""
-    return work(block, int(first[0, 0]), **named)
+    with plain_torch(), one_thread():
+        return work(block, int(first[0, 0]), **named)
 
 
 def sum_up(parts: Sequence[Any], add: Add[Any]) -> Any:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from scedae._threads import own_threads
+from scedae._threads import helpers, own_threads
 from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs
-from scedae.autoencoder.training import plan_groups, threads_each
+from scedae.autoencoder.training import plan_groups
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
@@ -89,19 +89,15 @@ def test_other_seeds_give_other_weights(images):
 
 @pytest.mark.parametrize("batch_size", [32, 1500])
 @pytest.mark.parametrize("hidden", [(12, 8, 10), (600, 40, 10)])
-def test_the_number_of_threads_changes_nothing(images, hidden, batch_size):
+def test_the_number_of_helpers_changes_nothing(images, hidden, batch_size):
     run = TrainingRun(hidden, 0, (3,))
     wide = np.tile(images, (batch_size // 100 + 1, 40))
     chosen = replace(options(), batch_size=batch_size)
-    before = torch.get_num_threads()
-    try:
-        torch.set_num_threads(1)
-        (one,) = train_runs(source_of(wide), [run], chosen, CPU)
-        torch.set_num_threads(2)
-        (two,) = train_runs(source_of(wide), [run], chosen, CPU)
-    finally:
-        torch.set_num_threads(before)
-    assert same(one, two, 3)
+    (one,) = train_runs(source_of(wide), [run], chosen, CPU)
+    for number in (2, 3):
+        with helpers(number):
+            (other,) = train_runs(source_of(wide), [run], chosen, CPU)
+        assert same(one, other, 3)
 
 
 def test_global_generators_are_left_alone(images):
@@ -124,14 +120,6 @@ def test_who_trains_with_whom():
     assert on_cpu == [[0, 1, 2, 3, 4, 5], [6], [7], [8], [9], [10]]
     on_gpu = plan_groups(runs, GPU)
     assert on_gpu == [[0, 1, 2, 3, 4, 5], [6, 7], [8], [9], [10]]
-
-
-@pytest.mark.parametrize(
-    ("n_groups", "n_threads", "expected"),
-    [(1, 8, 8), (6, 1, 1), (6, 2, 1), (6, 4, 1), (5, 16, 3)],
-)
-def test_threads_that_are_left_are_shared_by_the_groups(n_groups, n_threads, expected):
-    assert threads_each(n_groups, n_threads) == expected
 
 
 @pytest.fixture
