@@ -4,12 +4,12 @@
     python benchmarks/bits.py --shapes 500       fewer shapes
 
 A shape is drawn: members, rows, terms, columns, number type, and which side lies
-transposed in memory. Every row of a member is the same row. Then all rows of the
-product must be equal, equal to the row alone, to the member alone, and to the product
-shared by two threads and by three. The same is asked of sums of columns, lengths of
-rows, and nearest targets. The scan is made again in processes that are told to use
-other instructions, so that one machine shows several kernels. The last line is the
-number of unequal results.
+transposed in memory. The product of a member must be the same alone and in company,
+and shared by two threads and by three. One row is repeated down a block: all rows of
+the result must be equal, and equal to the row alone. The same is asked of sums of
+columns, lengths of rows, and nearest targets. The scan is made again in processes that
+are told to use other instructions, so that one machine shows several kernels. The last
+line is the number of unequal results.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import torch
 from measure import processor_name
 
-from scedae._numerics import column_sums, lengths, product
+from scedae._numerics import column_sums, lengths, product, times
 from scedae._threads import helpers, one_thread
 from scedae.spectral import nearest
 
@@ -39,6 +39,7 @@ ENVIRONMENTS: tuple[dict[str, str], ...] = (
     {"MKL_ENABLE_INSTRUCTIONS": "AVX2"},
     {"MKL_ENABLE_INSTRUCTIONS": "AVX512"},
     {"MKL_CBWR": "COMPATIBLE"},
+    {"MKL_CBWR": "AVX2"},
 )
 LAYERS = (48, 72, 96, 256, 384, 500, 512, 750, 1000)
 SHAPES = 20_000
@@ -92,11 +93,11 @@ def unequal(shape: Shape, seed: int) -> list[str]:
     right = _laid_out(right, shape.layout == "right")
     member = (seed % m, seed % m + 1)
     one = slice(*member)
-    found = product(left, right)
+    found, one_by_one = product(left, right), times(left[0], right[0])
     checks = {
-        "place": _rows_are_equal(found),
-        "alone": torch.equal(product(row, right), found[:, :1]),
         "company": torch.equal(product(left[one], right[one]), found[one]),
+        "place": _rows_are_equal(one_by_one[None]),
+        "alone": torch.equal(times(row[0], right[0]), one_by_one[:1]),
     }
     sums = column_sums(right)
     checks["sum, company"] = torch.equal(column_sums(right[one]), sums[one])
@@ -143,6 +144,7 @@ def scan_elsewhere(number: int, environment: dict[str, str]) -> dict[str, object
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--shapes", type=int, default=SHAPES, help="in each process")
+    parser.add_argument("--only", default="", help="environments that name this")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.here:
@@ -154,6 +156,8 @@ def main() -> None:
     total = 0
     for environment in ENVIRONMENTS:
         names = " ".join(f"{k}={v}" for k, v in environment.items()) or "as it is"
+        if arguments.only not in names:
+            continue
         if "avx512" in names.lower() and "avx512" not in processor_name():
             print(f"{names}: left out, this processor has no AVX-512")
             continue

@@ -1,33 +1,42 @@
-"""Products and sums whose bits depend neither on a row's place nor on its company.
+"""Products whose bits depend neither on a row's place nor on company nor on threads.
 
 A matrix library takes other kernels for other shapes and for the ends of a matrix, and
-they sum in other orders: a row could get another last bit beside other rows, one
-member another one beside other members. Here every product on a CPU has heights and
-widths that are multiples of one number, filled up with zeros, so no kernel ever meets
-an end; and rows are treated in blocks of one fixed height. What is computed for a row
-is then the same in ``fit`` and in ``predict``, alone or among millions. Torch has one
-thread here (``_threads``). `make bits` looks for exceptions on the processor at hand;
-docs/design.md says what it found.
+they sum in other orders. So a row could get another last bit beside other rows, one
+member another one beside other members, and all of them with another number of threads.
+Three rules keep that away, on a CPU:
+
+- Heights and widths are multiples of one number, filled up with zeros: no kernel meets
+  an end.
+- Rows come in blocks of one fixed height, the last filled up with zeros: a row meets
+  the same kernel in ``fit`` and in ``predict``, alone and among millions.
+- A large product is cut into tiles by its shape alone. Helpers share the tiles, and
+  torch itself has one thread (``_threads``): no sum is ever shared.
+
+`make bits` looks for exceptions on the processor at hand; docs/design.md has the story.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import product as pairs
 
 import torch
 
-from scedae._threads import n_helpers, share_out
+from scedae._threads import share_out
 
-# Heights, widths and inner lengths of products on a CPU are multiples of this: what a
-# vector of 512 bits holds, and twice what most kernels take of rows at a time.
+# Heights, widths and inner lengths are multiples of this: what a vector of 512 bits
+# holds in single precision.
 MULTIPLE = 16
 
 # Terms a product sums in one go. A library may split longer sums by rules of its own.
 _MOST_TERMS = 512
 
-# Multiplications of a product that is worth sharing, and the fewest rows of a part.
-_LARGE_PRODUCT = 1 << 24
-_FEWEST_ROWS = 64
+# Multiplications of a product that is cut into tiles, and their height and width.
+_LARGE_PRODUCT = 1 << 26
+_TILE = (256, 512)
+
+# The least height of a block: lower ones meet kernels that have ends all the same.
+LEAST_BLOCK = 256
 
 # Numbers that blocks must have together before they are worth sharing.
 _MANY_NUMBERS = 1 << 20
@@ -53,22 +62,20 @@ def product(
 ) -> torch.Tensor:
     """Batched matrix product (m, n, t) x (m, t, k).
 
-    The same for a row wherever it stands in ``left``, for a member whatever the number
-    of members, and for any number of helpers. ``out`` is for operands that need no
-    padding.
+    The same for a member whatever the number of members, and for any number of helpers.
+    ``out`` is for operands that need no padding.
     """
     if not left.is_cpu:
         return torch.bmm(left, right, out=out)
-    n_members, height, n_terms = left.shape
+    _, height, n_terms = left.shape
     width = right.shape[2]
     if (height | n_terms | width) % MULTIPLE:
         left, right = padded(left), padded(right)
-    work = n_members * height * n_terms * width
-    if work < _LARGE_PRODUCT or n_helpers() == 1:
+    if height * n_terms * width < _LARGE_PRODUCT:
         found = _summed(left, right, out)
     else:
-        found = _shared(left, right, out)
-    return found[:, :height, :width] if found.shape[1:] != (height, width) else found
+        found = _tiled(left, right, out)
+    return found if found.shape[1:] == (height, width) else found[:, :height, :width]
 
 
 def _summed(
@@ -84,21 +91,24 @@ def _summed(
     return out
 
 
-def _shared(
+def _tiled(
     left: torch.Tensor, right: torch.Tensor, out: torch.Tensor | None
 ) -> torch.Tensor:
-    """The same, with some rows for each helper."""
-    n_members, height, _ = left.shape
-    if out is None:
-        out = left.new_empty(n_members, height, right.shape[2])
-    rows = max(round_up(-(-height // n_helpers())), _FEWEST_ROWS)
+    """The same, tile after tile or by helpers; members one by one."""
+    n_members, height, width = *left.shape[:2], right.shape[2]
+    tall, wide = _TILE
+    found = left.new_empty(n_members, height, width) if out is None else out
 
-    def fill(start: int) -> None:
-        part = slice(start, start + rows)
-        _summed(left[:, part], right, out[:, part])
+    def fill(corner: tuple[int, int, int]) -> None:
+        member, row, column = corner
+        one = slice(member, member + 1)
+        rows, columns = slice(row, row + tall), slice(column, column + wide)
+        tile = found[one, rows, columns]
+        _summed(left[one, rows], right[one, :, columns], tile)
 
-    share_out(fill, range(0, height, rows))
-    return out
+    corners = pairs(range(n_members), range(0, height, tall), range(0, width, wide))
+    share_out(fill, list(corners))
+    return found
 
 
 def column_sums(
@@ -116,8 +126,8 @@ def lengths(rows: torch.Tensor) -> torch.Tensor:
 def by_blocks(
     kernel: Callable[[torch.Tensor], torch.Tensor],
     rows: torch.Tensor,
-    height: int,
     out: torch.Tensor,
+    height: int = LEAST_BLOCK,
 ) -> torch.Tensor:
     """Fill ``out`` with what the kernel makes of blocks of exactly ``height`` rows.
 
@@ -125,7 +135,7 @@ def by_blocks(
     """
 
     def fill(start: int) -> None:
-        block = rows[start : start + height]
+        block = rows[start : start + height].contiguous()  # the last one will be
         n_rows = len(block)
         if n_rows < height:
             filler = rows.new_zeros(height - n_rows, *rows.shape[1:])
@@ -133,9 +143,21 @@ def by_blocks(
         out[start : start + n_rows] = kernel(block)[:n_rows]
 
     starts = range(0, len(rows), height)
-    if rows.device.type != "cpu" or rows.numel() < _MANY_NUMBERS:
+    if rows.is_cpu and rows.numel() >= _MANY_NUMBERS:
+        share_out(fill, starts)
+    else:
         for start in starts:
             fill(start)
-    else:
-        share_out(fill, starts)
     return out
+
+
+def times(rows: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
+    """Product of (n, t) rows with a (t, k) matrix; each row by itself."""
+
+    def multiplied(block: torch.Tensor) -> torch.Tensor:
+        return product(block[None], matrix[None])[0]
+
+    height = LEAST_BLOCK if rows.is_cpu else 1 << 14
+    return by_blocks(
+        multiplied, rows, rows.new_empty(len(rows), matrix.shape[1]), height
+    )

@@ -26,6 +26,7 @@ from scedae._ensemble import (
 )
 from scedae._member_training import PASS_SHARE, TRAINING_SHARE
 from scedae._members import MemberSpec
+from scedae._numerics import times
 from scedae._progress import Progress
 from scedae._random import generator
 from scedae._threads import share_out
@@ -124,7 +125,7 @@ class FittedPipeline:
 
     def _embed(self, affinity: spectral.FusedAffinity) -> torch.Tensor:
         points = spectral.embed(affinity, self._projection.to(affinity.device))
-        return spectral.rescale(points, self.metric)
+        return times(points, self.metric)
 
     @cached_property
     def _projection(self) -> torch.Tensor:
@@ -421,7 +422,7 @@ def _partition(
         metric = torch.eye(points.shape[1]).to(points)
         return Partition(metric, centers, points, first, first, margin)
     metric, centers = spectral.round_clusters(points, centers)
-    points = spectral.rescale(points, metric)
+    points = times(points, metric)
     labels = spectral.nearest(points, centers)[:, 0]
     return Partition(metric, centers, points, labels, first, margin)
 

@@ -11,8 +11,9 @@ same for any number of threads, since no sum is ever shared.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
@@ -75,7 +76,7 @@ class _Here(threading.local):
     """The helpers of this thread; helpers have none of their own."""
 
     pool: ThreadPoolExecutor | None = None
-    n_helpers = 1
+    n_threads = 1  # with this one
     inside = False
 
 
@@ -86,12 +87,12 @@ _here = _Here()
 
 @contextmanager
 def own_threads() -> Iterator[None]:
-    """One thread for torch, and as many helpers for ``share_out`` as are allowed.
+    """One thread for torch, and as many for ``share_out`` as are allowed.
 
     Allowed is what ``torch.set_num_threads`` or OMP_NUM_THREADS say, but no more than
     the cores this process may use, by affinity or by the quota of its container.
     """
-    with one_thread() as n_threads, helpers(min(n_threads, joblib.cpu_count())):
+    with one_thread() as allowed, helpers(min(allowed, joblib.cpu_count())):
         yield
 
 
@@ -99,12 +100,12 @@ def own_threads() -> Iterator[None]:
 def one_thread() -> Iterator[int]:
     """One thread for torch; yields how many the user allows, or this thread has."""
     if _here.inside:
-        yield _here.n_helpers
+        yield _here.n_threads
         return
-    n_threads = _torch_threads.enter()
+    allowed = _torch_threads.enter()
     _here.inside = True
     try:
-        yield n_threads
+        yield allowed
     finally:
         _here.inside = False
         _torch_threads.leave()
@@ -112,22 +113,28 @@ def one_thread() -> Iterator[int]:
 
 @contextmanager
 def helpers(number: int) -> Iterator[None]:
-    """So many helpers for what this thread shares out inside, or those it has."""
+    """So many threads, this one among them, for what is shared out inside.
+
+    A thread that has helpers keeps those it has.
+    """
     if number == 1 or _here.pool is not None:
         yield
         return
-    _here.pool = ThreadPoolExecutor(number, "scedae")  # they start when needed
-    _here.n_helpers = number
+    # Each is told: a new thread may still share its products among all cores.
+    _here.pool = ThreadPoolExecutor(
+        number - 1, "scedae", torch.set_num_threads, initargs=(1,)
+    )
+    _here.n_threads = number
     try:
         yield
     finally:
-        pool, _here.pool, _here.n_helpers = _here.pool, None, 1
+        pool, _here.pool, _here.n_threads = _here.pool, None, 1
         pool.shutdown(cancel_futures=True)
 
 
-def n_helpers() -> int:
-    """How many can work at a time on what this thread shares out."""
-    return _here.n_helpers
+def n_threads() -> int:
+    """How many threads work on what this one shares out."""
+    return _here.n_threads
 
 
 def share_out(
@@ -135,21 +142,47 @@ def share_out(
     items: Sequence[Item],
     on_error: Callable[[], None] = lambda: None,
 ) -> list[Found]:
-    """``function`` of each item, by the helpers of this thread; results in order.
+    """``function`` of each item, by this thread and its helpers; results in order.
 
-    Without helpers the items take their turns here. The first error drops what has not
-    begun, calls ``on_error`` for what has, and is raised.
+    Whoever is done takes the next item. After an error nobody does: ``on_error`` is
+    called for those who are not done, and the error is raised.
     """
-    pool = _here.pool
-    if pool is None or len(items) < 2:
+    pool, number = _here.pool, min(_here.n_threads, len(items))
+    if pool is None or number < 2:
         return [function(item) for item in items]
-    futures = [pool.submit(function, item) for item in items]
+    waiting = deque(enumerate(items))
+    found: dict[int, Found] = {}
+
+    def take() -> tuple[int, Item] | None:
+        try:
+            return waiting.popleft()
+        except IndexError:
+            return None
+
+    def work() -> None:
+        try:
+            while (taken := take()) is not None:
+                i, item = taken
+                found[i] = function(item)
+        except BaseException:
+            waiting.clear()
+            on_error()
+            raise
+
+    futures = [pool.submit(work) for _ in range(number - 1)]
+    with _alone():
+        work()
+    for future in futures:
+        future.result()
+    return [found[i] for i in range(len(items))]
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """This thread has no helpers inside: they are at work already."""
+    before = _here.pool, _here.n_threads
+    _here.pool, _here.n_threads = None, 1
     try:
-        for future in as_completed(futures):
-            future.result()
-    except BaseException:
-        on_error()
-        for future in futures:
-            future.cancel()
-        raise
-    return [future.result() for future in futures]
+        yield
+    finally:
+        _here.pool, _here.n_threads = before

@@ -81,7 +81,7 @@ def test_blocks_have_one_height_and_all_rows_their_place(n_rows):
         return block * 2
 
     with own_threads():
-        found = by_blocks(kernel, rows, 8, torch.empty_like(rows))
+        found = by_blocks(kernel, rows, torch.empty_like(rows), 8)
     assert torch.equal(found, 2 * rows)
     assert heights == ({8} if n_rows else set())
 

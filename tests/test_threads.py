@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 from scedae import SCEDAE
 from scedae._threads import (
     helpers,
-    n_helpers,
+    n_threads,
     one_blas_thread,
     own_threads,
     share_out,
@@ -45,7 +45,7 @@ def test_work_is_shared_in_order(three_threads):
         return number**2, torch.get_num_threads()
 
     with own_threads():
-        assert n_helpers() == 3
+        assert n_threads() == 3
         found = share_out(square, range(20))
     assert found == [(n**2, 1) for n in range(20)]
     assert len(names) == 3
@@ -53,7 +53,7 @@ def test_work_is_shared_in_order(three_threads):
 
 
 def test_without_a_fit_there_are_no_workers():
-    assert n_helpers() == 1
+    assert n_threads() == 1
     here = threading.current_thread()
     assert share_out(lambda _: threading.current_thread(), range(3)) == [here] * 3
 
@@ -86,28 +86,28 @@ def test_the_first_error_ends_the_rest(three_threads):
 
 def test_a_fit_inside_a_fit_has_its_threads(three_threads):
     with own_threads(), own_threads():
-        assert n_helpers() == 3
-    assert n_helpers() == 1
+        assert n_threads() == 3
+    assert n_threads() == 1
 
 
-def test_a_helper_may_be_given_helpers(three_threads):
+def test_a_helper_may_be_given_threads(three_threads):
     def outer(_):
         with helpers(2):
-            return n_helpers(), len({*share_out(slowly, range(4))})
+            return n_threads(), len({*share_out(slowly, range(9))})
 
     def slowly(_):
-        time.sleep(0.01)
+        time.sleep(0.05)
         return threading.current_thread().name
 
     with own_threads():
         assert share_out(outer, range(2)) == [(2, 2)] * 2
-        assert n_helpers() == 3
+        assert n_threads() == 3
 
 
 def test_never_more_threads_than_the_quota_allows(three_threads, monkeypatch):
     monkeypatch.setattr(joblib, "cpu_count", lambda: 2)
     with own_threads():
-        assert n_helpers() == 2
+        assert n_threads() == 2
 
 
 def test_overlapping_fits_leave_the_number_of_threads(three_threads):
@@ -180,7 +180,7 @@ def test_any_number_of_threads_gives_the_same_bits(hidden_layers, blobs, monkeyp
 
 def test_the_environment_is_respected():
     code = (
-        "import torch, scedae._threads as t\nwith t.own_threads(): print(t.n_helpers())"
+        "import torch, scedae._threads as t\nwith t.own_threads(): print(t.n_threads())"
     )
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     output = subprocess.run(

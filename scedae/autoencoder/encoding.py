@@ -16,7 +16,7 @@ _BLOCK_ROWS = {"cpu": 512, "cuda": 8192}
 def encode(encoder: Encoder, rows: torch.Tensor) -> torch.Tensor:
     """Codes of shape (n, encoding_dim), on the device of ``rows``."""
     codes = rows.new_empty(len(rows), encoder.encoding_dim)
-    return by_blocks(encoder, rows, _BLOCK_ROWS[rows.device.type], codes)
+    return by_blocks(encoder, rows, codes, _BLOCK_ROWS[rows.device.type])
 
 
 def is_collapsed(codes: torch.Tensor) -> bool:

@@ -12,7 +12,7 @@ from typing import Protocol
 
 import torch
 
-from scedae._threads import helpers, n_helpers, share_out
+from scedae._threads import helpers, n_threads, share_out
 from scedae.autoencoder.adam import learning_rates
 from scedae.autoencoder.batches import Batches, RowSource
 from scedae.autoencoder.network import Encoder, layer_widths
@@ -250,7 +250,7 @@ def train_runs(
         return results
     # A core that trains its own network never waits for another; those that are left
     # over help with the large products.
-    n_each = max(n_helpers() // len(groups), 1)
+    n_each = max(n_threads() // len(groups), 1)
 
     def train_with_help(group: Sequence[int]) -> None:
         with helpers(n_each):

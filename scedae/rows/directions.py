@@ -13,13 +13,10 @@ import numpy as np
 import torch
 from sklearn.decomposition import PCA
 
-from scedae._numerics import by_blocks, product
+from scedae._numerics import times
 
 # Numbers that directions are learnt from, where there are more: 32 MB.
 _NUMBERS_LEARNT = 1 << 23
-
-# Of one height, so that a row gets the same bits alone and among millions.
-_BLOCK_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -36,12 +33,7 @@ class Directions:
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """Coordinates of float32 rows, of shape (n, c)."""
         center, matrix = self.center.to(rows.device), self.matrix.to(rows.device)
-        seen = rows.new_empty(len(rows), self.n_directions)
-
-        def turned(block: torch.Tensor) -> torch.Tensor:
-            return product((block - center)[None], matrix[None])[0]
-
-        return by_blocks(turned, rows, _BLOCK_ROWS, seen)
+        return times(rows - center, matrix)
 
     def to(self, device: torch.device) -> Directions:
         return Directions(self.center.to(device), self.matrix.to(device))

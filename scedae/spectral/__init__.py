@@ -26,7 +26,7 @@ from scedae.spectral.factored import gram_of
 from scedae.spectral.gram import Gram, Symmetric, gram_matrix
 from scedae.spectral.kmeans import kmeans, revive_empty
 from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
-from scedae.spectral.metric import rescale, round_clusters
+from scedae.spectral.metric import round_clusters
 from scedae.spectral.number import Candidate, candidates_for
 from scedae.spectral.panel import Panel
 
@@ -59,7 +59,6 @@ __all__ = [
     "n_vectors",
     "nearest",
     "nearest_landmarks",
-    "rescale",
     "revive_empty",
     "round_clusters",
     "spectral_basis",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from scedae._numerics import by_blocks, product, round_up
+from scedae._numerics import LEAST_BLOCK, by_blocks, product, round_up
 
 # Numbers in one block of distances: what a CPU's cache likes, what a GPU needs. And the
 # most rows: few rows would otherwise be filled up with many zeros.
@@ -14,8 +14,8 @@ _BLOCK_ROWS = {"cpu": 1 << 11, "cuda": 1 << 14}
 
 def _block_rows(device: torch.device, n_targets: int) -> int:
     """Height of a block; it depends on the targets alone, never on the rows."""
-    height = max(_BLOCK_NUMBERS[device.type] // n_targets, 256)
-    return min(height, _BLOCK_ROWS[device.type])
+    height = _BLOCK_NUMBERS[device.type] // n_targets // LEAST_BLOCK * LEAST_BLOCK
+    return min(max(height, LEAST_BLOCK), _BLOCK_ROWS[device.type])
 
 
 def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Tensor:
@@ -41,7 +41,7 @@ def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Te
 
     found = torch.empty(len(points), r, dtype=torch.long, device=points.device)
     height = _block_rows(points.device, len(targets))
-    return by_blocks(choose, points, height, found)
+    return by_blocks(choose, points, found, height)
 
 
 def _measure(targets: torch.Tensor) -> torch.Tensor:

@@ -12,27 +12,15 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from scedae._numerics import by_blocks, product
+from scedae._numerics import product, times
 from scedae.spectral.distances import nearest
 from scedae.spectral.kmeans import means_by_label
 
-# Of one height, so that a row gets the same bits alone and among millions.
-_BLOCK_ROWS = {"cpu": 1 << 8, "cuda": 1 << 14}
 _MOST_ROUNDS = 30
 # What a direction in which clusters have no width is taken to have, of the mean width.
 _LEAST_SHARE = 1e-3
 # What is left, of rows of length one, between a row and the mean of its like.
 _ROUNDING = 16 * float(np.finfo(np.float64).eps)
-
-
-def rescale(points: torch.Tensor, metric: torch.Tensor) -> torch.Tensor:
-    """Points in the coordinates of a metric, of shape (n, q)."""
-
-    def rescaled(block: torch.Tensor) -> torch.Tensor:
-        return product(block[None], metric[None])[0]
-
-    height = _BLOCK_ROWS[points.device.type]
-    return by_blocks(rescaled, points, height, torch.empty_like(points))
 
 
 def round_clusters(
@@ -51,8 +39,8 @@ def round_clusters(
     for _ in range(_MOST_ROUNDS):
         means = means_by_label(points, labels, means)
         tried = _metric_of(points - means[labels])
-        tried_centers = rescale(means, tried)
-        moved = nearest(rescale(points, tried), tried_centers)[:, 0]
+        tried_centers = times(means, tried)
+        moved = nearest(times(points, tried), tried_centers)[:, 0]
         if len(moved.unique()) < len(labels.unique()):
             break
         metric, found = tried, tried_centers

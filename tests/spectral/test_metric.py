@@ -3,9 +3,10 @@ import pytest
 import torch
 
 from scedae import SCEDAE, LandmarkSpectralClustering
+from scedae._numerics import times
 from scedae.datasets import make_tetra
 from scedae.metrics import clustering_accuracy
-from scedae.spectral import nearest, rescale, round_clusters
+from scedae.spectral import nearest, round_clusters
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_clusters_are_round_in_their_metric(long_clusters):
     points, y = long_clusters
     means = torch.stack([points[y == c].mean(0) for c in (0, 1)])
     metric, centers = round_clusters(points, means)
-    seen = rescale(points, metric)
+    seen = times(points, metric)
     spread = within(seen, nearest(seen, centers)[:, 0])
     assert np.linalg.cond(spread) < 1.1  # 100 before
     np.testing.assert_allclose(metric, metric.T, atol=1e-12)
@@ -39,7 +40,7 @@ def test_centers_are_means_in_the_metric(long_clusters):
     points, _ = long_clusters
     start = torch.tensor([[-0.2, 0.0], [1.2, 0.0]], dtype=torch.float64)
     metric, centers = round_clusters(points, start)
-    seen = rescale(points, metric)
+    seen = times(points, metric)
     labels = nearest(seen, centers)[:, 0]
     means = torch.stack([seen[labels == c].mean(0) for c in (0, 1)])
     torch.testing.assert_close(centers, means, rtol=0, atol=1e-9)
@@ -51,7 +52,7 @@ def test_rows_beyond_the_reach_of_k_means_come_home(long_clusters):
     start = torch.tensor([[0.0, 0.3], [1.0, -0.3]], dtype=torch.float64)
     before = nearest(points, start)[:, 0].numpy()
     metric, centers = round_clusters(points, start)
-    after = nearest(rescale(points, metric), centers)[:, 0].numpy()
+    after = nearest(times(points, metric), centers)[:, 0].numpy()
     assert clustering_accuracy(y.numpy(), before) < 0.95
     assert clustering_accuracy(y.numpy(), after) > 0.99
 
@@ -62,7 +63,7 @@ def test_no_cluster_is_lost(seed):
     rng = np.random.default_rng(seed)
     points = torch.from_numpy(rng.normal(size=(30, 2)) * [1, 0.02])
     metric, centers = round_clusters(points, points[:12])
-    found = nearest(rescale(points, metric), centers)[:, 0]
+    found = nearest(times(points, metric), centers)[:, 0]
     assert len(found.unique()) == 12
 
 
@@ -72,7 +73,7 @@ def test_clusters_without_width_keep_the_metric_finite(points):
     centers = points.unique(dim=0)
     metric, found = round_clusters(points, centers)
     assert torch.isfinite(metric).all() and torch.isfinite(found).all()
-    labels = nearest(rescale(points, metric), found)[:, 0]
+    labels = nearest(times(points, metric), found)[:, 0]
     assert len(labels.unique()) == len(centers)
 
 
@@ -94,9 +95,9 @@ def test_too_few_rows_to_tell_widths_keep_the_metric(rng):
 def test_a_point_is_seen_alike_alone_and_among_others(rng):
     points = torch.from_numpy(rng.normal(size=(700, 19)))
     metric = torch.from_numpy(rng.normal(size=(19, 19)))
-    together = rescale(points, metric)
+    together = times(points, metric)
     torch.testing.assert_close(together, points @ metric)
-    assert torch.equal(rescale(points[300:301], metric), together[300:301])
+    assert torch.equal(times(points[300:301], metric), together[300:301])
 
 
 def test_threads_do_not_change_the_metric(rng):
