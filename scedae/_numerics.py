@@ -33,10 +33,11 @@ _MOST_TERMS = 512
 
 # Multiplications of a product that is cut into tiles, and their height and width.
 _LARGE_PRODUCT = 1 << 26
-_TILE = (256, 512)
+_TILE = (384, 512)
 
-# The least height of a block: lower ones meet kernels that have ends all the same.
-LEAST_BLOCK = 256
+# The least height of a block: a multiple of the rows that kernels take at a time, which
+# are 24 or 48 in some, and powers of two in others.
+LEAST_BLOCK = 384
 
 # Numbers that blocks must have together before they are worth sharing.
 _MANY_NUMBERS = 1 << 20

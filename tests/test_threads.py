@@ -93,14 +93,11 @@ def test_a_fit_inside_a_fit_has_its_threads(three_threads):
 def test_a_helper_may_be_given_threads(three_threads):
     def outer(_):
         with helpers(2):
-            return n_threads(), len({*share_out(slowly, range(9))})
-
-    def slowly(_):
-        time.sleep(0.05)
-        return threading.current_thread().name
+            both = threading.Barrier(2, timeout=10)
+            return n_threads(), share_out(lambda _: both.wait() < 2, range(2))
 
     with own_threads():
-        assert share_out(outer, range(2)) == [(2, 2)] * 2
+        assert share_out(outer, range(2)) == [(2, [True, True])] * 2
         assert n_threads() == 3
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import torch
 
-from scedae._numerics import by_blocks
+from scedae._numerics import LEAST_BLOCK, by_blocks
 from scedae.autoencoder.network import Encoder
 
 # Rows of one block: enough for a product to run at full speed, few enough that a
 # single new row does not wait for a padded crowd.
-_BLOCK_ROWS = {"cpu": 512, "cuda": 8192}
+_BLOCK_ROWS = {"cpu": LEAST_BLOCK, "cuda": 8192}
 
 
 @torch.no_grad()

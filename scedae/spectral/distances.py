@@ -9,7 +9,7 @@ from scedae._numerics import LEAST_BLOCK, by_blocks, product, round_up
 # Numbers in one block of distances: what a CPU's cache likes, what a GPU needs. And the
 # most rows: few rows would otherwise be filled up with many zeros.
 _BLOCK_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 24}
-_BLOCK_ROWS = {"cpu": 1 << 11, "cuda": 1 << 14}
+_BLOCK_ROWS = {"cpu": 5 * LEAST_BLOCK, "cuda": 1 << 14}
 
 
 def _block_rows(device: torch.device, n_targets: int) -> int:
