@@ -7,16 +7,20 @@ from scedae._version import __version__
 
 if TYPE_CHECKING:
     from scedae import datasets, exceptions, metrics
+    from scedae._ensemble import MemberReport
     from scedae._estimator import SCEDAE
     from scedae._landmark_spectral import LandmarkSpectralClustering
     from scedae._members import MemberSpec
+    from scedae._pipeline import FittedPipeline
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
 
 __all__ = [
     "SCEDAE",
     "ClusterSuggestion",
+    "FittedPipeline",
     "LandmarkSpectralClustering",
+    "MemberReport",
     "MemberSpec",
     "__version__",
     "datasets",
@@ -30,7 +34,9 @@ __getattr__, __dir__ = on_demand(
     {
         "SCEDAE": "scedae._estimator",
         "ClusterSuggestion": "scedae._suggestion",
+        "FittedPipeline": "scedae._pipeline",
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
+        "MemberReport": "scedae._ensemble",
         "MemberSpec": "scedae._members",
         "datasets": "scedae.datasets",
         "exceptions": "scedae.exceptions",

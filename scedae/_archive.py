@@ -15,6 +15,7 @@ from typing import Any
 
 import torch
 
+from scedae._whole_file import whole_file
 from scedae.exceptions import ModelFileError
 
 # 2: members have votes, and the confidence of the training rows is kept.
@@ -57,28 +58,21 @@ class Archive:
 
 
 def write_archive(path: str | os.PathLike[str], archive: Archive) -> None:
-    """Write to a temporary file beside ``path``, then rename: all or nothing."""
+    """Write a model file, all or nothing."""
+    from safetensors import SafetensorError
     from safetensors.torch import save_file
 
-    target = Path(path)
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"there is no folder {str(target.parent)!r}.")
     header = {"scedae": json.dumps({"version": FORMAT_VERSION, **archive.info})}
     tensors = {
         name: tensor.detach().cpu().contiguous()
         for name, tensor in archive.tensors.items()
     }
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        # safetensors writes files that nobody else may read; others get the usual mode.
-        temporary.touch()
-        mode = temporary.stat().st_mode
-        save_file(tensors, temporary, metadata=header)
-        temporary.chmod(mode)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with whole_file(path) as temporary:
+        try:
+            save_file(tensors, temporary, metadata=header)
+        except SafetensorError as error:
+            # A full disk, for one: what every other writer calls an OSError.
+            raise OSError(f"{str(path)!r} could not be written: {error}.") from error
 
 
 def read_archive(path: str | os.PathLike[str]) -> Archive:

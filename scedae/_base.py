@@ -21,7 +21,6 @@ from sklearn.base import (
     ClusterMixin,
     TransformerMixin,
 )
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from scedae._applying import (
@@ -33,6 +32,7 @@ from scedae._applying import (
     squared_distance_of,
 )
 from scedae._archive import Archive, read_archive, write_archive
+from scedae._constraints import Interval, StrOptions
 from scedae._device import resolve_device
 from scedae._members import MemberSpec
 from scedae._persistence import Packed, unpack_spec

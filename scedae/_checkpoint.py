@@ -22,6 +22,7 @@ import torch
 
 from scedae._archive import Archive, read_archive, write_archive
 from scedae._packing import pack_encoder, unpack_encoder
+from scedae._whole_file import whole_file
 from scedae.autoencoder import TrainedRun, TrainingOptions, TrainingRun, Unfinished
 from scedae.exceptions import ModelFileError
 from scedae.rows import Rows, Scaler, Statistics, Stream
@@ -72,9 +73,8 @@ def remembered_seed(folder: Path, rows: str, seed: int) -> int:
     path = folder / f"seed-{rows}.json"
     if path.exists():
         return int(json.loads(path.read_text())["seed"])
-    temporary = path.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(json.dumps({"seed": seed}))
-    os.replace(temporary, path)
+    with whole_file(path) as temporary:
+        temporary.write_text(json.dumps({"seed": seed}))
     return seed
 
 

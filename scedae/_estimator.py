@@ -9,7 +9,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import torch
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from scedae._base import SPECTRAL_CONSTRAINTS, FitContext
 from scedae._checkpoint import (
@@ -18,6 +17,7 @@ from scedae._checkpoint import (
     open_folder,
     remembered_seed,
 )
+from scedae._constraints import Interval, StrOptions
 from scedae._defaults import (
     EFFORTS,
     MOST_DIRECTIONS,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import torch
-from sklearn.utils._param_validation import StrOptions
 
 from scedae._base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS, FitContext
+from scedae._constraints import StrOptions
 from scedae._defaults import BASELINE, resolve_landmarks
 from scedae._members import MemberSpec
 from scedae._random import RandomState

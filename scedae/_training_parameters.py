@@ -5,9 +5,8 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval, StrOptions
-
 from scedae._base import COMMON_CONSTRAINTS, BaseClusterer, FitContext
+from scedae._constraints import Interval, StrOptions
 from scedae._defaults import (
     BASELINE,
     Effort,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import torch
-from sklearn.utils._param_validation import StrOptions
 
 from scedae._base import SPECTRAL_CONSTRAINTS, FitContext
+from scedae._constraints import StrOptions
 from scedae._defaults import resolve_landmarks
 from scedae._members import MemberSpec
 from scedae._random import RandomState

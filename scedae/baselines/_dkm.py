@@ -8,9 +8,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import torch
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from scedae._base import FitContext
+from scedae._constraints import Interval, StrOptions
 from scedae._random import RandomState
 from scedae.autoencoder import Adam
 from scedae.baselines._joint import (

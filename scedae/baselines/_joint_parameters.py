@@ -5,8 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from sklearn.utils._param_validation import Interval
-
+from scedae._constraints import Interval
 from scedae._training_parameters import AUTOENCODER_CONSTRAINTS
 
 _FROM_ONE = Interval(Integral, 1, None, closed="left")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from scedae._whole_file import temporary_name, whole_file
 from scedae.cli.messages import InputError
 
 LABELS, MODEL, RUN, REPORT = "labels.csv", "model.scedae", "run.json", "report.html"
@@ -33,7 +33,7 @@ def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
             f"{target} is not a folder written by scedae fit: --force will not "
             "replace it."
         )
-    folder = _beside(target)
+    folder = temporary_name(target)
     old = folder.with_suffix(".old")
     folder.mkdir()
     try:
@@ -56,13 +56,8 @@ def new_file(target: Path, *, force: bool) -> Iterator[Path]:
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file.")
     _refuse_existing(target, force=force)
-    path = _beside(target)
-    path.touch()
-    try:
+    with whole_file(target) as path:
         yield path
-        path.replace(target)
-    finally:
-        path.unlink(missing_ok=True)
 
 
 def _absolute(target: Path) -> Path:
@@ -80,10 +75,6 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
 
 def _is_run(folder: Path) -> bool:
     return folder.is_dir() and ((folder / RUN).is_file() or not any(folder.iterdir()))
-
-
-def _beside(target: Path) -> Path:
-    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
 
 
 def write_labels(

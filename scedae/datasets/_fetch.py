@@ -8,6 +8,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from scedae._whole_file import whole_file
 from scedae.datasets._registry import REGISTRY, Entry, content_checksum
 from scedae.exceptions import ChecksumError, DatasetNotFoundError, warn_user
 
@@ -68,7 +69,8 @@ def _from_openml(entry: Entry, subset: str) -> Data:
         X = X.astype(np.uint8)
     if content_checksum(X, y) == entry.sha256:
         cache_folder().mkdir(parents=True, exist_ok=True)
-        np.savez_compressed(cache_folder() / entry.file, X=X, y=y)
+        with whole_file(cache_folder() / entry.file) as path, path.open("wb") as file:
+            np.savez_compressed(file, X=X, y=y)
         return X, y
     message = (
         f"OpenML's copy of {entry.name!r} differs from the reference (in order or "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 import warnings
 from dataclasses import asdict
@@ -15,6 +14,7 @@ from scedae._ensemble import EncodedEnsemble, encode_members
 from scedae._estimator import SCEDAE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
+from scedae._whole_file import whole_file
 from scedae.exceptions import CollapsedMemberWarning
 from scedae.experiments.data import DataSet
 from scedae.experiments.environment import circumstances
@@ -135,9 +135,8 @@ def _write(
     codes = {names[m.number]: m.codes.cpu().contiguous() for m in encoded.members}
     path.parent.mkdir(parents=True, exist_ok=True)
     collapsed = [name for name in names if name not in codes]
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    save_file(codes, unfinished, {"collapsed": json.dumps(collapsed)})
-    unfinished.replace(path)
+    with whole_file(path) as unfinished:
+        save_file(codes, unfinished, {"collapsed": json.dumps(collapsed)})
 
 
 def training_run(data: str, variant: Variant | None) -> Run:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 
+from scedae._whole_file import whole_file
 from scedae.experiments.plan import Run
 
 
@@ -18,10 +18,8 @@ def points_file(folder: Path, run: Run) -> Path:
 def write_points(path: Path, **arrays: np.ndarray) -> None:
     """The file appears when it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    with unfinished.open("wb") as file:
+    with whole_file(path) as unfinished, unfinished.open("wb") as file:
         np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
-    unfinished.replace(path)
 
 
 def read_points(path: Path) -> dict[str, np.ndarray]:

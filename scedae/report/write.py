@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from scedae._whole_file import whole_file
 from scedae.report import method, palette, recipe
 from scedae.report.cards import Card, choose_rows, describe_cluster
 from scedae.report.findings import Findings, look_at
@@ -15,7 +16,7 @@ from scedae.report.members import member_lines, training_curves
 from scedae.report.pictures import picture_sheet
 from scedae.report.places import all_places
 from scedae.report.points import pack_points, sample_rows
-from scedae.report.render import render, write_whole
+from scedae.report.render import render
 from scedae.report.run import Run, read_run
 from scedae.report.scores import Scores, score
 from scedae.report.source import Source, check_source
@@ -59,7 +60,9 @@ def write_report(
         number, such as ``command``, is listed under its name.
     """
     source = check_source(model, X, ids, columns, true_labels)
-    write_whole(path, render(_collect(model, source, read_run(info or {}))))
+    page = render(_collect(model, source, read_run(info or {})))
+    with whole_file(path) as file:
+        file.write_text(page, encoding="utf-8")
 
 
 def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:

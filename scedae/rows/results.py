@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Self
 
 import numpy as np
 
+from scedae._whole_file import whole_file
 from scedae.rows.stream import Result
 
 
@@ -22,15 +23,13 @@ class ResultFile:
 
     def __init__(self, result: Result, n_rows: int, path: Path | None) -> None:
         self._result, self._shape = result, result.shape(n_rows)
-        self._target = path
+        self._ends: ExitStack | None = None
         self._file: IO[bytes]
         if path is None:
             self._file = tempfile.TemporaryFile(prefix="scedae-")  # noqa: SIM115
         else:
-            if not path.parent.is_dir():
-                raise FileNotFoundError(f"there is no folder {str(path.parent)!r}.")
-            self._unfinished = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            self._file = self._unfinished.open("w+b")
+            self._ends = ExitStack()
+            self._file = self._ends.enter_context(whole_file(path)).open("w+b")
         header = {
             "descr": np.lib.format.dtype_to_descr(np.dtype(result.dtype)),
             "fortran_order": False,
@@ -46,8 +45,6 @@ class ResultFile:
     def mapped(self) -> np.ndarray:
         """The complete array; changes to it stay in memory."""
         self._file.flush()
-        if self._target is not None:
-            os.replace(self._unfinished, self._target)
         return np.memmap(
             self._file,
             self._result.dtype,
@@ -66,8 +63,8 @@ class ResultFile:
         trace: TracebackType | None,
     ) -> None:
         self._file.close()  # the map keeps what it shows
-        if self._target is not None:
-            self._unfinished.unlink(missing_ok=True)
+        if self._ends is not None:
+            self._ends.__exit__(kind, error, trace)
 
 
 def write_result(array: np.ndarray, path: Path) -> np.ndarray:

@@ -57,8 +57,16 @@ def test_bad_input_is_one_line(tmp_path):
     assert "row 1 (line 3), column 'b'" in done.stderr
 
 
-@pytest.mark.parametrize("force", [False, True])
-def test_control_c_leaves_nothing_half_written(tmp_path, force):
+@pytest.mark.parametrize(
+    ("number", "force"),
+    [
+        (signal.SIGINT, False),
+        (signal.SIGINT, True),
+        (signal.SIGTERM, True),
+        (signal.SIGHUP, False),
+    ],
+)
+def test_a_signal_leaves_nothing_half_written(tmp_path, number, force):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).random((2000, 20)))
     if force:
         (tmp_path / "run").mkdir()
@@ -80,13 +88,14 @@ def test_control_c_leaves_nothing_half_written(tmp_path, force):
             time.sleep(0.1)
         assert list(tmp_path.glob(".run.*"))
         time.sleep(1)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, err = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert out == ""
-    assert err.splitlines()[-1] == "scedae: interrupted; nothing was written."
+    if number == signal.SIGINT:
+        assert err.splitlines()[-1] == "scedae: interrupted; nothing was written."
     assert "Traceback" not in err
     assert {p.name for p in tmp_path.rglob("*")} == before
 
