@@ -40,11 +40,18 @@ from measure import (
 from sklearn.metrics import adjusted_rand_score
 
 from scedae import SCEDAE, datasets
-from scedae._ensemble import CodeRows, EncodedEnsemble, encode_members
 from scedae._members import plan_members
-from scedae._pipeline import cluster_members
 from scedae._progress import Progress
 from scedae.autoencoder import PRECISIONS, TrainingOptions
+from scedae.internal import (
+    CodeRows,
+    EncodedEnsemble,
+    Tail,
+    cluster_members,
+    encode_members,
+    one_blas_thread,
+    own_threads,
+)
 from scedae.metrics import evaluate
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
@@ -129,16 +136,9 @@ def tail() -> dict[str, Any]:
     labels = []
     for name, members in (("gpu", encoded), ("cpu", on_cpu)):
         start = time.perf_counter()
-        result = cluster_members(
-            members,
-            scaler,
-            n_clusters=10,
-            n_neighbors=3,
-            landmark_method="kmeans",
-            embedding="diffusion",
-            seed=0,
-            progress=Progress(),
-        )
+        tail = Tail(3, "diffusion")
+        with own_threads(), one_blas_thread:
+            result = cluster_members(members, scaler, 10, tail, 0, Progress())
         record[f"{name}_seconds"] = round(time.perf_counter() - start, 2)
         record[f"{name}_acc"] = round(100 * evaluate(y, result.labels)["acc"], 2)
         labels.append(result.labels)

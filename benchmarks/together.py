@@ -23,6 +23,7 @@ from measure import device_name, product_rate
 from scedae import datasets
 from scedae._defaults import BASELINE, resolve_batch_size, resolve_hidden_layers
 from scedae._members import plan_members
+from scedae._threads import own_threads
 from scedae.autoencoder import TrainingOptions, TrainingRun, layer_widths, train_runs
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
@@ -36,7 +37,8 @@ DATA = {
 
 def seconds(*arguments: Any) -> float:
     start = time.perf_counter()
-    train_runs(*arguments)
+    with own_threads():
+        train_runs(*arguments)
     return time.perf_counter() - start
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scedae._estimator import SCEDAE
     from scedae._landmark_spectral import LandmarkSpectralClustering
     from scedae._members import MemberSpec
-    from scedae._pipeline import FittedPipeline
+    from scedae._model import FittedPipeline
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
 
@@ -34,7 +34,7 @@ __getattr__, __dir__ = on_demand(
     {
         "SCEDAE": "scedae._estimator",
         "ClusterSuggestion": "scedae._suggestion",
-        "FittedPipeline": "scedae._pipeline",
+        "FittedPipeline": "scedae._model",
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
         "MemberReport": "scedae._ensemble",
         "MemberSpec": "scedae._members",

@@ -11,8 +11,8 @@ import torch
 from scedae._archive import Archive
 from scedae._ensemble import MemberReport
 from scedae._members import MemberSpec
+from scedae._model import FittedMember, FittedPipeline
 from scedae._packing import pack_encoder, unpack_encoder
-from scedae._pipeline import FittedMember, FittedPipeline
 from scedae.exceptions import ModelFileError
 from scedae.rows import SCALES, Directions, Scaler
 from scedae.spectral import EMBEDDINGS, Basis

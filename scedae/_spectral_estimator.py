@@ -13,6 +13,7 @@ from scedae._archive import Archive
 from scedae._base import BaseClusterer, FitContext
 from scedae._checkpoint import Checkpoint
 from scedae._members import MemberSpec
+from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows
 from scedae._persistence import (
     Packed,
     pack_pipeline,
@@ -20,13 +21,7 @@ from scedae._persistence import (
     unpack_pipeline,
     unpack_reports,
 )
-from scedae._pipeline import (
-    ROW_RESULTS,
-    FittedPipeline,
-    PipelineFit,
-    assign_rows,
-    fit_pipeline,
-)
+from scedae._pipeline import PipelineFit, Tail, fit_pipeline
 from scedae._suggestion import ClusterSuggestion
 from scedae._validation import warn_if_unstable
 from scedae.autoencoder import TrainingOptions
@@ -59,11 +54,9 @@ class SpectralClusterer(BaseClusterer):
             context.rows,
             scaler,
             specs,
+            self._numbers(context, specs),
+            Tail(int(self.n_neighbors), embedding, landmark_method),
             training=training,
-            n_clusters=self._numbers(context, specs),
-            n_neighbors=int(self.n_neighbors),
-            landmark_method=landmark_method,
-            embedding=embedding,
             seed=context.seed,
             device=context.device,
             progress=context.progress,

@@ -8,12 +8,17 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 from scedae import SCEDAE, _checkpoint
-from scedae._ensemble import CodeRows, EncodedEnsemble, encode_members
 from scedae._members import plan_members
-from scedae._pipeline import cluster_members
 from scedae._progress import Progress
 from scedae.autoencoder import TrainingOptions
 from scedae.datasets import load_digits
+from scedae.internal import (
+    CodeRows,
+    EncodedEnsemble,
+    Tail,
+    cluster_members,
+    encode_members,
+)
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics, stream
 from tests.helpers import ESTIMATORS
 
@@ -76,14 +81,7 @@ def test_the_same_encodings_give_the_same_labels_on_both_devices():
     moved = [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members]
     labels = [
         cluster_members(
-            ensemble,
-            scaler,
-            n_clusters=10,
-            n_neighbors=3,
-            landmark_method="kmeans",
-            embedding="diffusion",
-            seed=0,
-            progress=Progress(),
+            ensemble, scaler, 10, Tail(3, "diffusion"), 0, Progress()
         ).labels
         for ensemble in (encoded, EncodedEnsemble(moved, encoded.reports))
     ]

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from scedae import SCEDAE, LandmarkSpectralClustering, _defaults, spectral
-from scedae._pipeline import LandmarkSums, landmark_sums
+from scedae._fusion import LandmarkSums, landmark_sums
 from scedae.exceptions import BlockReadError
 from scedae.rows import stream
 from tests.helpers import (

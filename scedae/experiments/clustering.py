@@ -12,11 +12,9 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
 from scedae._device import resolve_device
-from scedae._ensemble import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._estimator import SCEDAE
 from scedae._landmark_spectral import LandmarkSpectralClustering
 from scedae._members import MemberSpec
-from scedae._pipeline import PipelineFit, cluster_members
 from scedae._progress import Progress
 from scedae.experiments.data import DataSet, load
 from scedae.experiments.encodings import encoding_file, encoding_name, read_encoding
@@ -24,6 +22,16 @@ from scedae.experiments.environment import circumstances
 from scedae.experiments.plan import Run
 from scedae.experiments.specification import Specification, structure_name
 from scedae.experiments.store import Record
+from scedae.internal import (
+    CodeRows,
+    EncodedEnsemble,
+    EncodedMember,
+    PipelineFit,
+    Tail,
+    cluster_members,
+    one_blas_thread,
+    own_threads,
+)
 from scedae.metrics import evaluate
 from scedae.rows import Scaler
 
@@ -128,23 +136,22 @@ def cluster_encodings(
         return None
     changed = variant.clustering if variant else {}
     preset = SCEDAE.paper(data.n_clusters)
-    return cluster_members(
-        EncodedEnsemble(members, ()),
-        _NO_SCALER,
-        n_clusters=data.n_clusters,
+    tail = Tail(
         n_neighbors=changed.get("n_neighbors", preset.n_neighbors),
-        landmark_method="kmeans",
         embedding=changed.get("embedding", preset.embedding),
         bandwidth_factor=changed.get("bandwidth_factor", 1.0),
-        seed=run.seed(specification.seed),
-        progress=Progress(),
-        rounded=False,  # the published methods end with k-means
-        opinions=False,  # thousands of runs, and no table asks for them
+        whitened=False,  # the published methods end with k-means
+        split_halves=False,  # thousands of runs, and no table asks for stability
     )
+    encoded, seed = EncodedEnsemble(members, ()), run.seed(specification.seed)
+    with own_threads(), one_blas_thread:
+        return cluster_members(
+            encoded, _NO_SCALER, data.n_clusters, tail, seed, Progress()
+        )
 
 
 # The fitted pipeline is not kept: no new rows will ever be scaled by it.
-_NO_SCALER = Scaler("none", True, torch.zeros(0), torch.zeros(0))
+_NO_SCALER = Scaler("none", True, torch.empty(0), torch.empty(0))
 
 
 def run_members(run: Run, specification: Specification) -> list[tuple[str, MemberSpec]]:

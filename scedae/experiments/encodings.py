@@ -10,7 +10,6 @@ from pathlib import Path
 
 import torch
 
-from scedae._ensemble import EncodedEnsemble, encode_members
 from scedae._estimator import SCEDAE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
@@ -26,6 +25,12 @@ from scedae.experiments.specification import (
     structure_name,
 )
 from scedae.experiments.store import Record
+from scedae.internal import (
+    EncodedEnsemble,
+    encode_members,
+    one_blas_thread,
+    own_threads,
+)
 from scedae.rows import scaled
 
 
@@ -76,7 +81,8 @@ def train_encodings(
     with warnings.catch_warnings():
         # Told by the record, and by those who read an encoding.
         warnings.simplefilter("ignore", CollapsedMemberWarning)
-        encoded = _encode(model, data, progress)
+        with own_threads(), one_blas_thread:
+            encoded = _encode(model, data, progress)
     _write(path, members, encoded)
     return {
         **asdict(run),

@@ -10,6 +10,7 @@ from scedae.rows.directions import Directions, find_directions, rows_to_learn
 from scedae.rows.memory import MemoryRows, TensorRows
 from scedae.rows.numbers import plain_dtype, refuse_not_finite
 from scedae.rows.opening import is_elsewhere, open_rows, whole
+from scedae.rows.passes import Tick
 from scedae.rows.results import write_result
 from scedae.rows.scaled_stream import OnScaled, ScaledStream
 from scedae.rows.scaling import SCALES, ScaledRows, Scaler, Scaling, fit_scaler
@@ -54,6 +55,7 @@ __all__ = [
     "Statistics",
     "Stream",
     "TensorRows",
+    "Tick",
     "draw",
     "find_directions",
     "fit_scaler",

@@ -29,6 +29,7 @@ from scedae.spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmar
 from scedae.spectral.metric import round_clusters
 from scedae.spectral.number import Candidate, candidates_for
 from scedae.spectral.panel import Panel
+from scedae.spectral.partition import Partition, partition_rows
 
 __all__ = [
     "EMBEDDINGS",
@@ -41,6 +42,7 @@ __all__ = [
     "Gram",
     "Neighbors",
     "Panel",
+    "Partition",
     "Symmetric",
     "candidates_for",
     "choose_landmarks",
@@ -59,6 +61,7 @@ __all__ = [
     "n_vectors",
     "nearest",
     "nearest_landmarks",
+    "partition_rows",
     "revive_empty",
     "round_clusters",
     "spectral_basis",

@@ -1,0 +1,99 @@
+"""fuse: the affinities of all members as one matrix, and its sums over all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from operator import add
+
+import torch
+
+from scedae import spectral
+from scedae._model import FittedMember
+from scedae.rows import ScaledStream, Tick
+
+
+@dataclass(frozen=True)
+class LandmarkSums:
+    """Sums over rows of [Z_1 | … | Z_m]; the scale of its columns follows from them."""
+
+    columns: torch.Tensor  # (Σp,) on the host
+    gram: spectral.Gram  # (Σp, Σp)
+
+    def __add__(self, other: LandmarkSums) -> LandmarkSums:
+        return LandmarkSums(self.columns + other.columns, self.gram + other.gram)
+
+    def __sizeof__(self) -> int:
+        # Dask asks for it before it moves something.
+        return self.columns.nbytes + self.gram.nbytes
+
+    def fused(
+        self, members: Sequence[FittedMember]
+    ) -> tuple[spectral.Gram, torch.Tensor]:
+        """Gram matrix and column sums of Z̄, by scaling afterwards: saves a pass."""
+        factors = torch.cat([member.column_scale.cpu() for member in members])
+        factors *= len(members) ** -0.5
+        return self.gram.scaled(factors.numpy()), self.columns * factors
+
+
+def landmark_sums(
+    members: Sequence[FittedMember], n_neighbors: int, rows: torch.Tensor
+) -> LandmarkSums:
+    """What some scaled rows add to the sums."""
+    there = [member.to(rows.device) for member in members]
+    side_by_side = spectral.FusedAffinity(
+        tuple(member.affinity(rows, n_neighbors) for member in there)
+    )
+    return LandmarkSums(
+        side_by_side.column_sums().cpu(), spectral.gram_matrix(side_by_side)
+    )
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """What anchor and fuse leave to the verbs after them."""
+
+    members: list[FittedMember]
+    affinity: spectral.FusedAffinity  # Z̄ of the rows at hand
+    gram: spectral.Symmetric  # Z̄ᵀZ̄ of all rows, or Z̄Z̄ᵀ
+    column_sums: torch.Tensor  # (Σp,) of all rows
+
+    def basis(self, n_vectors: int) -> spectral.Basis:
+        """The leading singular vectors of Z̄ after the constant one."""
+        trivial = spectral.trivial_vector(self.column_sums)
+        return spectral.spectral_basis(self.gram, trivial, n_vectors)
+
+    def panel(self, basis: spectral.Basis, embedding: str, seed: int) -> spectral.Panel:
+        """Those who can be asked for a second opinion."""
+        scales = [member.column_scale for member in self.members]
+        return spectral.Panel(self.affinity, scales, basis, embedding, seed)
+
+
+def fuse_members(
+    members: list[FittedMember],
+    affinities: Sequence[spectral.Affinity],
+    stream: ScaledStream | None,
+    n_neighbors: int,
+    tick: Tick,
+) -> Fusion:
+    """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
+    if stream is None:
+        fused = spectral.fuse(affinities, [m.column_scale for m in members])
+        return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
+    kernel = partial(landmark_sums, tuple(members), n_neighbors)
+    sums: LandmarkSums = stream.total(kernel, add, tick)
+    members = _rescaled(members, sums)
+    fused = spectral.fuse(affinities, [m.column_scale for m in members])
+    return Fusion(members, fused, *sums.fused(members))
+
+
+def _rescaled(
+    members: Sequence[FittedMember], sums: LandmarkSums
+) -> list[FittedMember]:
+    """Members with the column scales of all rows in place of those of a sample."""
+    shares = sums.columns.split([len(member.landmarks) for member in members])
+    return [
+        replace(m, column_scale=spectral.inverse_root(share).to(m.column_scale.device))
+        for m, share in zip(members, shares, strict=True)
+    ]

@@ -1,0 +1,147 @@
+"""What a fit has learnt: enough to place and judge rows never seen before.
+
+``coordinates`` walks the same road for any rows: that is why the training rows get the
+same labels from ``predict`` as from ``fit``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import torch
+
+from scedae import spectral
+from scedae._members import MemberSpec
+from scedae._numerics import times
+from scedae.autoencoder import Encoder, encode
+from scedae.rows import Result, Scaler
+
+
+@dataclass(frozen=True)
+class FittedMember:
+    """What one member needs to place a new row among its landmarks."""
+
+    spec: MemberSpec
+    encoder: Encoder | None  # None: the member works on the rows themselves
+    landmarks: torch.Tensor  # (p, e)
+    bandwidth: float
+    column_scale: torch.Tensor  # (p,) Σ^(-1/2), float64
+    votes: torch.Tensor  # (p, k) share of each cluster near each landmark, float64
+
+    def encode(self, rows: torch.Tensor) -> torch.Tensor:
+        return rows if self.encoder is None else encode(self.encoder, rows)
+
+    def affinity(self, rows: torch.Tensor, n_neighbors: int) -> spectral.Affinity:
+        """Z of scaled rows, of shape (n, p): encode, anchor."""
+        neighbors = spectral.nearest_landmarks(
+            self.encode(rows), self.landmarks, min(n_neighbors, len(self.landmarks))
+        )
+        return spectral.landmark_affinity(
+            neighbors, self.bandwidth, len(self.landmarks)
+        )
+
+    def to(self, device: torch.device) -> FittedMember:
+        return replace(
+            self,
+            encoder=self.encoder and self.encoder.to(device),
+            landmarks=self.landmarks.to(device),
+            column_scale=self.column_scale.to(device),
+            votes=self.votes.to(device),
+        )
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The clusters of some rows, and how sure they are."""
+
+    labels: torch.Tensor  # (n,)
+    votes: torch.Tensor  # (m, n) what each member gives to the label
+    confidence: torch.Tensor  # (n,)
+
+
+@dataclass(frozen=True)
+class FittedPipeline:
+    """Everything the five verbs learnt; enough to treat rows never seen before."""
+
+    scaler: Scaler
+    members: tuple[FittedMember, ...]
+    n_neighbors: int
+    embedding: str
+    basis: spectral.Basis  # (Σp, q)
+    metric: torch.Tensor  # (q, q) makes clusters round; identity for LSC, float64
+    centers: torch.Tensor  # (k, q) in that metric, float64
+
+    def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
+        """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
+        affinities = [m.affinity(rows, self.n_neighbors) for m in self.members]
+        return spectral.fuse(affinities, [m.column_scale for m in self.members])
+
+    def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
+        """Embedding of scaled rows, of shape (n, q)."""
+        return self._embed(self.affinity(rows))
+
+    def assign(self, rows: torch.Tensor) -> Assignment:
+        """Clusters and confidence of scaled rows."""
+        affinity = self.affinity(rows)
+        return self.assign_embedded(affinity, self._embed(affinity))
+
+    def assign_embedded(
+        self, affinity: spectral.FusedAffinity, points: torch.Tensor
+    ) -> Assignment:
+        """The same for rows whose Z̄ and coordinates are known."""
+        labels = spectral.nearest(points, self.centers)[:, 0]
+        parts = spectral.unfuse(affinity, [m.column_scale for m in self.members])
+        votes = torch.stack(
+            [
+                spectral.vote(part, member.votes, labels)
+                for part, member in zip(parts, self.members, strict=True)
+            ]
+        )
+        confidence = spectral.combine(
+            spectral.margin(points, self.centers, labels), _mean_of_members(votes)
+        )
+        return Assignment(labels, votes, confidence)
+
+    def _embed(self, affinity: spectral.FusedAffinity) -> torch.Tensor:
+        points = spectral.embed(affinity, self._projection.to(affinity.device))
+        return times(points, self.metric)
+
+    @cached_property
+    def _projection(self) -> torch.Tensor:
+        """What takes a row of Z̄ to its coordinates, of shape (Σp, q)."""
+        return torch.from_numpy(
+            spectral.embedding_matrix(self.basis, self.embedding, len(self.centers))
+        )
+
+    def to(self, device: torch.device) -> FittedPipeline:
+        return replace(
+            self,
+            scaler=self.scaler.to(device),
+            members=tuple(member.to(device) for member in self.members),
+            metric=self.metric.to(device),
+            centers=self.centers.to(device),
+        )
+
+
+# What ``assign_rows`` says of a row: its label, and how sure it is.
+ROW_RESULTS = (Result(np.int64), Result(np.float64))
+
+
+def assign_rows(
+    pipeline: FittedPipeline, rows: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    assignment = pipeline.assign(rows)
+    return assignment.labels, assignment.confidence
+
+
+def _mean_of_members(votes: torch.Tensor) -> torch.Tensor:
+    """Mean over the first axis, member after member, (m, n) → (n,).
+
+    In a fixed order: a sum by torch may depend on how many rows stand side by side.
+    """
+    total = torch.zeros_like(votes[0])
+    for member in votes:
+        total += member
+    return total / len(votes)
