@@ -158,12 +158,13 @@ array or Dask collection of shape (n_samples, n_features)
             with at_work(), one_blas_thread, Progress(self.verbose) as progress:
                 context = self._context(X, progress)
                 self._fit(context)
+            self._conclude(context)
         except BaseException:
-            # Whatever happened, Ctrl-C too: the estimator is as it was.
+            # Whatever happened, Ctrl-C or a warning that is an error: the estimator is
+            # as it was.
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-        self._conclude(context)
         return self
 
     def _context(self, X: Any, progress: Progress) -> FitContext:

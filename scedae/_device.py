@@ -30,4 +30,4 @@ def resolve_device(device: str | torch.device) -> torch.device:
     if found.type == "cuda":
         # With its number, as tensors name it: "cuda" and "cuda:0" do not compare equal.
         return torch.device("cuda", found.index or 0)
-    return found
+    return torch.device("cpu")  # and without one: "cpu:0" is no other place

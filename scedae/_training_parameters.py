@@ -62,10 +62,10 @@ class AutoencoderParameters(BaseClusterer):
         return tuple(int(width) for width in layers)
 
     def _resolved_encoding_dim(self) -> int:
-        return self.encoding_dim
+        return int(self.encoding_dim)
 
     def _resolved_batch(self, context: FitContext) -> int:
-        return resolve_batch_size(self.batch_size, context.rows.rows_per_epoch)
+        return resolve_batch_size(int(self.batch_size), context.rows.rows_per_epoch)
 
     def _resolved_epochs(self, context: FitContext) -> int:
         return resolve_epochs(
@@ -88,7 +88,7 @@ class AutoencoderParameters(BaseClusterer):
         return TrainingOptions(
             encoding_dim=self._resolved_encoding_dim(),
             batch_size=self._resolved_batch(context),
-            learning_rate=self.learning_rate,
+            learning_rate=float(self.learning_rate),
             schedule=self.schedule,
             bounded=scaler.ends_bounded,
             precision=self._resolved_precision(context),

@@ -23,6 +23,7 @@ HOMES = {
 MAY_IMPORT = {
     "cli": {
         "_estimator",
+        "_provenance",
         "_version",
         "_whole_file",
         "datasets",
@@ -32,7 +33,7 @@ MAY_IMPORT = {
         "report",
     },
     "plot": set(),
-    "report": {"metrics", "_version", "_whole_file"},
+    "report": {"metrics", "_provenance", "_whole_file"},
     "datasets": {"_random", "_whole_file", "exceptions"},
     "metrics": set(),
 }

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -331,6 +332,33 @@ def test_an_unknown_device_is_named(blobs, device):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+@every_estimator
+def test_a_cpu_by_number_is_the_cpu(blobs, name):
+    X, _ = blobs
+    expected = ESTIMATORS[name](device="cpu").fit(X)
+    model = ESTIMATORS[name](device="cpu:0").fit(X)
+    assert (model.embedding_ == expected.embedding_).all()
+    assert (model.predict(X) == expected.labels_).all()
+
+
+@every_estimator
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int64])
+def test_whole_numbers_of_numpy_are_whole_numbers(blobs, name, kind, tmp_path):
+    """Small ones, too, in which sums of them would overflow."""
+    X, _ = blobs
+    small = {
+        key: min(value, 100)
+        for key, value in ESTIMATORS[name]().get_params().items()
+        if type(value) is int and key not in ("verbose", "random_state")
+    }
+    expected = ESTIMATORS[name]().set_params(**small).fit(X)
+    same = {key: kind(value) for key, value in small.items()}
+    model = ESTIMATORS[name]().set_params(**same).fit(X)
+    assert (model.embedding_ == expected.embedding_).all()
+    model.save(tmp_path / "model")
+    assert (type(model).load(tmp_path / "model").predict(X) == model.labels_).all()
+
+
 def test_a_gpu_that_is_not_there(blobs):
     with pytest.raises(DeviceError, match="torch sees 0 GPUs here"):
         ESTIMATORS["SCEDAE"](device="cuda").fit(blobs[0])
@@ -342,6 +370,18 @@ def test_a_failed_fit_leaves_the_fitted_model_alone(blobs):
     with pytest.raises(ValueError, match="n_samples"):
         model.fit(X[:2, :4])
     assert (model.predict(X) == model.labels_).all()
+
+
+@every_estimator
+def test_a_warning_that_is_an_error_leaves_nothing_behind(name):
+    """The last word of a fit counts as well: its rows are all equal."""
+    model = ESTIMATORS[name]()
+    before = dict(vars(model))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(DegenerateDataWarning):
+            model.fit(np.ones((40, 4)))
+    assert vars(model) == before
 
 
 def test_an_interrupted_fit_leaves_nothing_behind(blobs, monkeypatch):

@@ -237,6 +237,20 @@ def test_columns_are_compared(X, tmp_path, few_are_drawn):
             estimator.predict(container)
 
 
+def test_empty_partitions_hold_no_rows(X, few_are_drawn):
+    """What a filter leaves: at the start, between and at the end."""
+    import dask.dataframe as dd
+    import pandas as pd
+
+    frame = pd.DataFrame(X, columns=list("abcde"))
+    parts = [frame[:0], frame[:700], frame[:0], frame[700:], frame[:0]]
+    gaps = dd.from_map(lambda i: parts[i], range(5), meta=frame[:0])
+    whole = dd.from_map(lambda i: parts[i], [1, 3], meta=frame[:0])
+    fitted, expected = model("lsc").fit(gaps), model("lsc").fit(whole)
+    np.testing.assert_array_equal(fitted.labels_.compute(), plain(expected.labels_))
+    np.testing.assert_array_equal(fitted.predict(gaps).compute(), expected.predict(X))
+
+
 def test_dask_frames(X, few_are_drawn):
     import dask.dataframe as dd
     import pandas as pd

@@ -93,6 +93,6 @@ precision, scale, device, random_state, verbose
         context.progress.stage("assign")
         codes = encoded.members[0].codes.double()
         seed = generator(context.seed, "assign")
-        centers = kmeans(codes, self.n_clusters, seed).centers
+        centers = kmeans(codes, int(self.n_clusters), seed).centers
         self.members_ = encoded.reports
         self._store_codes(codes, FittedEncoder(scaler, encoder, centers))

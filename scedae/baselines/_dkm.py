@@ -189,7 +189,7 @@ class DKM(JointClusterer):
         return [alpha for alpha in annealed_alphas() for _ in range(_EPOCHS_EACH)]
 
     def _plan(self, steps_per_epoch: int) -> JointPlan:
-        epochs = self.pretrain_epochs if self.pretrain else 0
+        epochs = int(self.pretrain_epochs) if self.pretrain else 0
         return JointPlan(epochs, len(self._alphas()), steps_per_epoch)
 
     def _first_centers(
@@ -197,7 +197,7 @@ class DKM(JointClusterer):
     ) -> torch.Tensor:
         if self.pretrain:
             return super()._first_centers(codes, seed)
-        shape = (self.n_clusters, codes.shape[1])
+        shape = (int(self.n_clusters), codes.shape[1])
         drawn = torch.empty(shape, dtype=torch.float64)
         return drawn.uniform_(-1, 1, generator=seed).to(codes.device)
 

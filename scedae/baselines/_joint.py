@@ -144,7 +144,7 @@ class JointClusterer(EncoderClusterer):
         Carried to the end, all 20 would take longer than an epoch of training.
         """
         found = kmeans(
-            codes.double(), self.n_clusters, seed, n_starts=20, n_iter_start=10
+            codes.double(), int(self.n_clusters), seed, n_starts=20, n_iter_start=10
         )
         return found.centers
 

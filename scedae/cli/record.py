@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
-import platform
 import time
 from dataclasses import asdict
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
-import scedae
 from scedae import SCEDAE
+from scedae._provenance import device_name, now, versions
 from scedae.cli.messages import InputError
 from scedae.cli.output import RUN
 from scedae.cli.sources import Source
@@ -58,17 +55,12 @@ def describe_run(
 ) -> dict[str, Any]:
     """Parameters, versions and data of a fit, as JSON has them."""
     return {
-        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "created": now(),
         "estimator": type(model).__name__,
         "parameters": {**model.get_params(), "random_state": model.seed_},
         "seed": model.seed_,
-        "device": _device(str(model.device)),
-        "versions": {
-            "python": platform.python_version(),
-            "scedae": scedae.__version__,
-            "torch": torch.__version__,
-            "numpy": np.__version__,
-        },
+        "device": device_name(model.device),
+        "versions": versions(),
         "data": {
             "path": source.location,
             "sha256": source.sha256(),
@@ -103,13 +95,6 @@ def _candidates(model: SCEDAE) -> list[dict[str, Any]]:
     if not hasattr(model, "suggestion_"):
         return []
     return [asdict(candidate) for candidate in model.suggestion_.candidates]
-
-
-def _device(asked: str) -> str:
-    if asked == "cpu" or not torch.cuda.is_available():
-        return "cpu"
-    number = 0 if asked in ("auto", "cuda") else int(asked.split(":")[1])
-    return f"cuda:{number} ({torch.cuda.get_device_name(number)})"
 
 
 def read_run(folder: Path) -> dict[str, Any]:

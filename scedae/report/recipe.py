@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import platform
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 import torch
-
-from scedae._version import __version__
-
-_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 
 
 def code(model: Any) -> str:
@@ -27,12 +21,6 @@ def code(model: Any) -> str:
         imports.append("from scedae import MemberSpec")
     lines = [*imports, "", f"model = {name}(", *arguments, ")"]
     return "\n".join([*lines, "labels = model.fit_predict(X)"])
-
-
-def versions() -> dict[str, str]:
-    """Those of this machine, for a run that noted none."""
-    found = {"scedae": __version__, "Python": platform.python_version()}
-    return found | {package: version(package) for package in _PACKAGES}
 
 
 def _literal(value: Any) -> str:

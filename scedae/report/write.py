@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from scedae._provenance import versions
 from scedae._whole_file import whole_file
 from scedae.report import method, palette, recipe
 from scedae.report.cards import Card, choose_rows, describe_cluster
@@ -102,7 +103,7 @@ def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
         "curves": training_curves(model.members_),
         "scores": scores,
         "code": recipe.code(model),
-        "versions": run.versions or recipe.versions(),
+        "versions": run.versions or versions(),
         "notes": run.notes,
     }
 

@@ -59,6 +59,10 @@ def open_dask(X: Any, device: str) -> DaskRows:
         X = X.compute_chunk_sizes()
     if 0 in X.shape:
         raise ValueError(f"X has shape {X.shape}: there is nothing in it.")
+    heights = X.chunks[0]
+    if 0 in heights:  # a filter leaves empty partitions: they hold no rows to ask about
+        full = [X.blocks[i] for i, height in enumerate(heights) if height]
+        X = da.concatenate(full)
     return DaskRows(X.rechunk({1: -1}), names, device)
 
 

@@ -48,7 +48,8 @@ def test_the_record_repeats_the_run(fit, csv):
     assert (run["data"]["n_rows"], run["data"]["n_columns"]) == (240, 6)
     assert run["data"]["columns"] == [f"x{j}" for j in range(6)]
     assert run["versions"]["scedae"] == scedae.__version__
-    assert set(run["versions"]) == {"python", "scedae", "torch", "numpy"}
+    computing = {"torch", "numpy", "scipy", "scikit-learn"}
+    assert set(run["versions"]) == {"python", "scedae", *computing}
     assert run["device"].split(":")[0] in ("cpu", "cuda")
     assert run["scores"]["acc"] == 1
     stages = ["read", "prepare", "encode", "anchor", "fuse", "embed", "assign", "write"]

@@ -14,12 +14,15 @@ def test_nearest_equals_a_full_sort(rng, dtype, r):
     assert torch.equal(nearest(points, targets, r), expected)
 
 
-def test_an_offset_far_from_the_origin_does_not_drown_distances(rng):
-    points = rng.standard_normal((200, 3))
-    targets = rng.standard_normal((20, 3))
-    expected = nearest(torch.tensor(points), torch.tensor(targets), 2)
-    moved = torch.tensor(points + 1e6), torch.tensor(targets + 1e6)
-    assert torch.equal(nearest(*moved, 2), expected)
+@pytest.mark.parametrize(
+    ("dtype", "offset"), [(torch.float32, 1e4), (torch.float64, 1e8)]
+)
+def test_an_offset_far_from_the_origin_does_not_drown_distances(rng, dtype, offset):
+    """So far away that squares about the origin would say nothing at all."""
+    points = torch.tensor(rng.standard_normal((200, 3)) + offset, dtype=dtype)
+    targets = torch.tensor(rng.standard_normal((20, 3)) + offset, dtype=dtype)
+    distances = (points.double()[:, None] - targets.double()).square().sum(2)
+    assert torch.equal(nearest(points, targets)[:, 0], distances.argmin(1))
 
 
 def test_squared_distances_are_those_of_numpy(rng):

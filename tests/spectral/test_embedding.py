@@ -167,3 +167,36 @@ def test_values_too_close_for_arpack_are_found_roughly(monkeypatch):
     np.testing.assert_allclose(basis.singular_values**2, exact, atol=1e-4)
     np.testing.assert_allclose(basis.vectors.T @ basis.vectors, np.eye(5), atol=1e-6)
     np.testing.assert_allclose(basis.vectors.T @ trivial, 0, atol=1e-4)
+
+
+class KnownMatrix(SparseGram):
+    """A matrix that is given, in pieces that are given."""
+
+    def __init__(self, matrix, pieces=None):
+        super().__init__(sp.csr_matrix(matrix))
+        self._pieces = np.zeros(len(matrix), int) if pieces is None else pieces
+
+    def pieces(self):
+        return self._pieces
+
+
+def test_values_above_one_are_rounding_and_tiny_ones_are_zero():
+    trivial = np.array([1.0, 0, 0, 0, 0])
+    values = [1.0, 1 + 1e-7, 0.25, 1e-8, 1e-12]
+    basis = spectral_basis(KnownMatrix(np.diag(values)), trivial, 4)
+    np.testing.assert_allclose(basis.singular_values, [1, 0.5, 1e-4, 0], rtol=1e-6)
+    assert basis.singular_values[0] == 1 and basis.singular_values[3] == 0
+    assert np.abs(basis.vectors).max(0).tolist() == [1, 1, 1, 0]
+
+
+def test_of_too_many_pieces_the_largest_count(monkeypatch):
+    monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
+    sizes = [3, 9, 5, 11, 4]
+    piece = np.repeat(np.arange(5), sizes)
+    trivial = np.full(32, 32**-0.5)
+    blocks = [np.full((n, n), 1 / n) for n in sizes]
+    gram = KnownMatrix(sp.block_diag(blocks).toarray(), piece)
+    basis = spectral_basis(gram, trivial, 2)
+    np.testing.assert_allclose(basis.singular_values, 1)
+    weight = [np.abs(basis.vectors[piece == p]).sum() for p in range(5)]
+    assert [w > 1e-6 for w in weight] == [False, True, True, True, False]

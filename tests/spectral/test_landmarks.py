@@ -2,6 +2,7 @@ import torch
 
 from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 from scedae.spectral import choose_landmarks, nearest
+from scedae.spectral.kmeans import lloyd
 
 
 def encoding_of(X):
@@ -29,3 +30,12 @@ def test_kmeans_landmarks_cover_rows_better(rng):
         return float((torch.tensor(X) - own).square().sum())
 
     assert spread("kmeans") < 0.9 * spread("random")
+
+
+def test_landmarks_are_five_rounds_from_random_rows(rng):
+    """As LSC's own code has them."""
+    encoding = encoding_of(rng.random((900, 3)).astype("float32"))
+    start = choose_landmarks(encoding, 30, "random", seeded())
+    found = choose_landmarks(encoding, 30, "kmeans", seeded())
+    assert torch.equal(found, lloyd(encoding.blocks, start, 5))
+    assert not torch.equal(found, lloyd(encoding.blocks, start, 6))

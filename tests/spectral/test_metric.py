@@ -36,6 +36,18 @@ def test_clusters_are_round_in_their_metric(long_clusters):
     np.testing.assert_allclose(metric, metric.T, atol=1e-12)
 
 
+def test_the_metric_leaves_the_mean_width(long_clusters):
+    """Margins and distances stay comparable to those before."""
+    points, y = long_clusters
+    means = torch.stack([points[y == c].mean(0) for c in (0, 1)])
+    metric, centers = round_clusters(points, means)
+    seen = times(points, metric)
+    labels = nearest(seen, centers)[:, 0]
+    before, after = within(points, labels), within(seen, labels)
+    assert np.trace(after) == pytest.approx(np.trace(before), rel=0.06)
+    assert np.trace(after) != pytest.approx(2, rel=0.06)  # nor made one
+
+
 def test_centers_are_means_in_the_metric(long_clusters):
     points, _ = long_clusters
     start = torch.tensor([[-0.2, 0.0], [1.2, 0.0]], dtype=torch.float64)
