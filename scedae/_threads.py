@@ -159,21 +159,26 @@ def share_out(
         except IndexError:
             return None
 
-    def work() -> None:
+    @contextmanager
+    def telling_the_others() -> Iterator[None]:
         try:
-            while (taken := take()) is not None:
-                i, item = taken
-                found[i] = function(item)
+            yield
         except BaseException:
             waiting.clear()
             on_error()
             raise
 
+    def work() -> None:
+        with telling_the_others():
+            while (taken := take()) is not None:
+                i, item = taken
+                found[i] = function(item)
+
     futures = [pool.submit(work) for _ in range(number - 1)]
-    with _alone():
+    with _alone(), telling_the_others():  # Ctrl-C may come while this thread waits
         work()
-    for future in futures:
-        future.result()
+        for future in futures:
+            future.result()
     return [found[i] for i in range(len(items))]
 
 

@@ -1,5 +1,6 @@
 """Threads of a fit: who works on what, and what is left as it was."""
 
+import _thread
 import os
 import subprocess
 import sys
@@ -82,6 +83,22 @@ def test_the_first_error_ends_the_rest(three_threads):
     with own_threads(), pytest.raises(ZeroDivisionError):
         share_out(work, range(50), on_error=told.set)
     assert len(begun) < 20
+
+
+def test_control_c_while_this_thread_waits_ends_the_others(three_threads):
+    told, begun = threading.Event(), threading.Event()
+    here = threading.current_thread()
+
+    def work(number):
+        if threading.current_thread() is here:
+            begun.wait(10)
+            threading.Timer(0.2, _thread.interrupt_main).start()
+        else:
+            begun.set()
+            assert told.wait(10), "nobody told this one to stop"
+
+    with pytest.raises(KeyboardInterrupt), own_threads():
+        share_out(work, range(3), on_error=told.set)
 
 
 def test_a_fit_inside_a_fit_has_its_threads(three_threads):
