@@ -46,23 +46,24 @@ EDGES = {
 }
 
 
-def imports_of(path):
-    """Names of the package's own modules that a file imports, anywhere in it."""
-    found = set()
+def imported(path):
+    """Every module that a file imports, and every name it takes from one."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            module = node.module or ""
-            if module == "scedae":
-                found |= {alias.name for alias in node.names}
-            elif module.startswith("scedae."):
-                found.add(module.split(".")[1])
+            yield node.module, [alias.name for alias in node.names]
         elif isinstance(node, ast.Import):
-            found |= {
-                alias.name.split(".")[1]
-                for alias in node.names
-                if alias.name.startswith("scedae.")
-            }
+            yield from ((alias.name, []) for alias in node.names)
+
+
+def imports_of(path):
+    """Names of the package's own modules that a file imports, anywhere in it."""
+    found = set()
+    for module, names in imported(path):
+        if module == "scedae":
+            found.update(names)
+        elif module.startswith("scedae."):
+            found.add(module.split(".")[1])
     return found
 
 
@@ -148,13 +149,7 @@ def test_the_core_needs_four_packages_only():
 
 
 def imported_packages(path):
-    names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            names.add(node.module or "")
-        elif isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-    return names
+    return {module for module, _ in imported(path)}
 
 
 def test_the_private_validation_of_scikit_learn_has_one_home():

@@ -5,6 +5,7 @@ import pytest
 import torch
 from sklearn.cluster import KMeans
 
+from scedae._threads import helpers, one_thread
 from scedae.metrics import clustering_accuracy
 from scedae.spectral.distances import nearest
 from scedae.spectral.kmeans import (
@@ -52,17 +53,14 @@ def test_finds_clouds(blobs):
     assert clustering_accuracy(y, nearest(torch.tensor(X), centers)[:, 0]) == 1
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-def test_threads_do_not_change_the_centres(rng, n_threads):
+def test_helpers_do_not_change_the_centres(rng):
+    """Inside a fit torch has one thread; how many share the starts is no matter."""
     points = torch.tensor(rng.standard_normal((20000, 10)))
-    expected = kmeans(points, 5, seeded(), n_starts=2, n_iter=10).centers
-    before = torch.get_num_threads()
-    torch.set_num_threads(n_threads)
-    try:
-        found = kmeans(points, 5, seeded(), n_starts=2, n_iter=10).centers
-    finally:
-        torch.set_num_threads(before)
-    assert torch.equal(found, expected)
+    found = []
+    for number in (1, 2, 3):
+        with one_thread(), helpers(number):
+            found.append(kmeans(points, 5, seeded(), n_starts=3, n_iter=10).centers)
+    assert torch.equal(found[0], found[1]) and torch.equal(found[0], found[2])
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e6])
