@@ -4,6 +4,7 @@ import torch
 
 from scedae import SCEDAE, LandmarkSpectralClustering
 from scedae._numerics import times
+from scedae._threads import helpers, one_blas_thread, one_thread
 from scedae.datasets import make_tetra
 from scedae.metrics import clustering_accuracy
 from scedae.spectral import nearest, round_clusters
@@ -112,16 +113,12 @@ def test_a_point_is_seen_alike_alone_and_among_others(rng):
     assert torch.equal(times(points[300:301], metric), together[300:301])
 
 
-def test_threads_do_not_change_the_metric(rng):
-    points = torch.from_numpy(rng.normal(size=(5000, 30)))
+def test_helpers_do_not_change_the_metric(rng):
+    points = torch.from_numpy(rng.normal(size=(50_000, 30)))
     found = []
-    for n_threads in (1, 2):
-        before = torch.get_num_threads()
-        torch.set_num_threads(n_threads)
-        try:
+    for number in (1, 2):
+        with one_thread(), one_blas_thread, helpers(number):
             found.append(round_clusters(points, points[:8])[0])
-        finally:
-            torch.set_num_threads(before)
     assert torch.equal(*found)
 
 
