@@ -30,8 +30,8 @@ import torch
 from measure import processor_name
 
 from scedae._numerics import column_sums, lengths, product, times
+from scedae._spectral import nearest
 from scedae._threads import helpers, one_thread
-from scedae.spectral import nearest
 
 ENVIRONMENTS: tuple[dict[str, str], ...] = (
     {},

@@ -40,9 +40,10 @@ from measure import (
 from sklearn.metrics import adjusted_rand_score
 
 from scedae import SCEDAE, datasets
+from scedae._autoencoder import PRECISIONS, TrainingOptions
 from scedae._members import plan_members
 from scedae._progress import Progress
-from scedae.autoencoder import PRECISIONS, TrainingOptions
+from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 from scedae.internal import (
     CodeRows,
     EncodedEnsemble,
@@ -53,7 +54,6 @@ from scedae.internal import (
     own_threads,
 )
 from scedae.metrics import evaluate
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
 PARTS = ("paper", "thirty", "default", "precision", "host", "tail")
 
@@ -114,7 +114,7 @@ def default(precision: str, seed: int) -> dict[str, Any]:
 
 def host(seed: int = 0) -> dict[str, Any]:
     """The same fit with no room for the rows on the GPU."""
-    with mock.patch("scedae.rows.memory._GPU_SHARE", 0):
+    with mock.patch("scedae._rows.memory._GPU_SHARE", 0):
         return default("tf32", seed)
 
 

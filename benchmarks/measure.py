@@ -13,7 +13,7 @@ from typing import Any, Self
 import torch
 
 from scedae import _member_training
-from scedae.autoencoder import layer_widths, train_runs
+from scedae._autoencoder import layer_widths, train_runs
 
 VERBS = ("encode", "anchor", "fuse", "embed", "assign")
 

@@ -21,11 +21,11 @@ import torch
 from measure import device_name, product_rate
 
 from scedae import datasets
+from scedae._autoencoder import TrainingOptions, TrainingRun, layer_widths, train_runs
 from scedae._defaults import BASELINE, resolve_batch_size, resolve_hidden_layers
 from scedae._members import plan_members
+from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 from scedae._threads import own_threads
-from scedae.autoencoder import TrainingOptions, TrainingRun, layer_widths, train_runs
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
 DATA = {
     "digits": datasets.load_digits,

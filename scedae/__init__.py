@@ -7,11 +7,10 @@ from scedae._version import __version__
 
 if TYPE_CHECKING:
     from scedae import datasets, exceptions, metrics
-    from scedae._ensemble import MemberReport
     from scedae._estimator import SCEDAE
     from scedae._landmark_spectral import LandmarkSpectralClustering
     from scedae._members import MemberSpec
-    from scedae._model import FittedPipeline
+    from scedae._model import FittedPipeline, MemberReport
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
 
@@ -36,7 +35,7 @@ __getattr__, __dir__ = on_demand(
         "ClusterSuggestion": "scedae._suggestion",
         "FittedPipeline": "scedae._model",
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
-        "MemberReport": "scedae._ensemble",
+        "MemberReport": "scedae._model",
         "MemberSpec": "scedae._members",
         "datasets": "scedae.datasets",
         "exceptions": "scedae.exceptions",

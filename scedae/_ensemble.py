@@ -7,31 +7,18 @@ from dataclasses import dataclass
 
 import torch
 
-from scedae._checkpoint import Checkpoint
+from scedae._autoencoder import Encoder, TrainingOptions, encode, is_collapsed
 from scedae._member_training import Trained, train_members
 from scedae._members import MemberSpec
+from scedae._model import MemberReport
 from scedae._progress import Progress
-from scedae.autoencoder import Encoder, TrainingOptions, encode, is_collapsed
+from scedae._rows import ScaledRows, ScaledStream, TensorRows
+from scedae._storage.checkpoint import Checkpoint
 from scedae.exceptions import (
     CollapsedEnsembleError,
     CollapsedMemberWarning,
     warn_user,
 )
-from scedae.rows import ScaledRows, ScaledStream, TensorRows
-
-
-@dataclass(frozen=True)
-class MemberReport:
-    """How one member fared: its loss after each epoch, and whether it collapsed."""
-
-    spec: MemberSpec
-    history: tuple[dict[str, float], ...]
-    collapsed: bool
-
-    @property
-    def loss(self) -> float:
-        """Loss of the last epoch; not a number for a member on the rows."""
-        return self.history[-1]["loss"] if self.history else float("nan")
 
 
 class CodeRows(TensorRows):

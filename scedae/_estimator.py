@@ -10,13 +10,6 @@ from typing import Any, ClassVar, Self
 
 import torch
 
-from scedae._base import SPECTRAL_CONSTRAINTS, FitContext
-from scedae._checkpoint import (
-    Checkpoint,
-    digest_of_rows,
-    open_folder,
-    remembered_seed,
-)
 from scedae._constraints import Interval, StrOptions
 from scedae._defaults import (
     EFFORTS,
@@ -28,11 +21,18 @@ from scedae._defaults import (
 from scedae._members import ENSEMBLES, MemberSpec, plan_members, row_members
 from scedae._progress import Progress
 from scedae._random import RandomState
-from scedae._spectral_estimator import SpectralClusterer
-from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
+from scedae._rows import Scaler, draw, find_directions, rows_to_learn
+from scedae._shell.base import SPECTRAL_CONSTRAINTS, FitContext
+from scedae._shell.spectral import SpectralClusterer
+from scedae._shell.training import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
+from scedae._spectral import EMBEDDINGS
+from scedae._storage.checkpoint import (
+    Checkpoint,
+    digest_of_rows,
+    open_folder,
+    remembered_seed,
+)
 from scedae._validation import check_landmarks
-from scedae.rows import Scaler, draw, find_directions, rows_to_learn
-from scedae.spectral import EMBEDDINGS
 
 
 class SCEDAE(AutoencoderParameters, SpectralClusterer):
@@ -100,7 +100,7 @@ or list of MemberSpec, default="structure"
     scale : {"auto", "none", "range", "log", "minmax", "l2", "standard"}, \
 default="auto"
         How columns are brought into a range the networks can learn; see
-        :mod:`scedae.rows.scaling` for the rule behind ``"auto"``.
+        :mod:`scedae._rows.scaling` for the rule behind ``"auto"``.
     n_directions : "auto", int or None, default="auto"
         Scaled rows are centred, turned to their principal directions and brought to
         one common scale, which networks learn in a tenth of the steps; of more

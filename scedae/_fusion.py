@@ -9,9 +9,9 @@ from operator import add
 
 import torch
 
-from scedae import spectral
+from scedae import _spectral as spectral
 from scedae._model import FittedMember
-from scedae.rows import ScaledStream, Tick
+from scedae._rows import ScaledStream, Tick
 
 
 @dataclass(frozen=True)

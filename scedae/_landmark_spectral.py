@@ -6,15 +6,15 @@ from typing import Any, ClassVar
 
 import torch
 
-from scedae._base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS, FitContext
 from scedae._constraints import StrOptions
 from scedae._defaults import BASELINE, resolve_landmarks
 from scedae._members import MemberSpec
 from scedae._random import RandomState
-from scedae._spectral_estimator import SpectralClusterer
+from scedae._rows import SCALES, fit_scaler
+from scedae._shell.base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS, FitContext
+from scedae._shell.spectral import SpectralClusterer
+from scedae._spectral import EMBEDDINGS, LANDMARK_METHODS
 from scedae._validation import check_landmarks
-from scedae.rows import SCALES, fit_scaler
-from scedae.spectral import EMBEDDINGS, LANDMARK_METHODS
 
 
 class LandmarkSpectralClustering(SpectralClusterer):

@@ -8,14 +8,14 @@ from functools import partial
 
 import torch
 
-from scedae._checkpoint import Checkpoint
+from scedae._autoencoder import TrainedRun, TrainingOptions, TrainingRun, train_runs
 from scedae._defaults import resolve_precision
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._random import child_seed
+from scedae._rows import Crew, ScaledRows, ScaledStream
+from scedae._storage.checkpoint import Checkpoint
 from scedae._threads import own_threads
-from scedae.autoencoder import TrainedRun, TrainingOptions, TrainingRun, train_runs
-from scedae.rows import Crew, ScaledRows, ScaledStream
 
 # Share of the progress bar that training takes; the verbs after it have the rest.
 TRAINING_SHARE = 0.9

@@ -12,11 +12,25 @@ from functools import cached_property
 import numpy as np
 import torch
 
-from scedae import spectral
+from scedae import _spectral as spectral
+from scedae._autoencoder import Encoder, encode
 from scedae._members import MemberSpec
 from scedae._numerics import times
-from scedae.autoencoder import Encoder, encode
-from scedae.rows import Result, Scaler
+from scedae._rows import Result, Scaler
+
+
+@dataclass(frozen=True)
+class MemberReport:
+    """How one member fared: its loss after each epoch, and whether it collapsed."""
+
+    spec: MemberSpec
+    history: tuple[dict[str, float], ...]
+    collapsed: bool
+
+    @property
+    def loss(self) -> float:
+        """Loss of the last epoch; not a number for a member on the rows."""
+        return self.history[-1]["loss"] if self.history else float("nan")
 
 
 @dataclass(frozen=True)

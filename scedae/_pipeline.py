@@ -14,12 +14,11 @@ from functools import partial
 import numpy as np
 import torch
 
-from scedae import spectral
-from scedae._checkpoint import Checkpoint
+from scedae import _spectral as spectral
+from scedae._autoencoder import TrainingOptions
 from scedae._ensemble import (
     EncodedEnsemble,
     EncodedMember,
-    MemberReport,
     encode_members,
 )
 from scedae._fusion import fuse_members
@@ -30,13 +29,14 @@ from scedae._model import (
     Assignment,
     FittedMember,
     FittedPipeline,
+    MemberReport,
     assign_rows,
 )
 from scedae._progress import Progress
 from scedae._random import generator
+from scedae._rows import Rows, ScaledStream, Scaler, scaled
+from scedae._storage.checkpoint import Checkpoint
 from scedae._threads import share_out
-from scedae.autoencoder import TrainingOptions
-from scedae.rows import Rows, ScaledStream, Scaler, scaled
 
 
 @dataclass(frozen=True)

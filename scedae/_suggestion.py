@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scedae.spectral import Candidate
+from scedae._spectral import Candidate
 
 # Best candidates shown by ``repr``.
 _SHOWN = 5

@@ -9,12 +9,7 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from scedae.exceptions import (
-    DegenerateDataWarning,
-    UnstableClustersWarning,
-    warn_user,
-)
-from scedae.rows import (
+from scedae._rows import (
     MemoryRows,
     Stream,
     is_elsewhere,
@@ -22,6 +17,11 @@ from scedae.rows import (
     plain_dtype,
     refuse_not_finite,
     whole,
+)
+from scedae.exceptions import (
+    DegenerateDataWarning,
+    UnstableClustersWarning,
+    warn_user,
 )
 
 

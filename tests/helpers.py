@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from scedae import SCEDAE, LandmarkSpectralClustering
+from scedae._spectral import Affinity, FusedAffinity
 from scedae.baselines import DCN, DKM, IDEC, AutoencoderKMeans, AutoencoderLSC
-from scedae.spectral import Affinity, FusedAffinity
 
 # Settings that train in a fraction of a second.
 QUICK = {"hidden_layers": (12, 8, 10), "epochs": 20, "encoding_dim": 3}

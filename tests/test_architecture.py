@@ -174,7 +174,7 @@ def test_dask_has_one_home():
     for path in PACKAGE.rglob("*.py"):
         names = {name.split(".")[0] for name in imported_packages(path)}
         if names & {"dask", "distributed"}:
-            assert path.parent == PACKAGE / "rows"
+            assert path.parent == PACKAGE / "_rows"
             assert path.stem in {"dask_rows", "dask_crew"}
 
 

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 import torch
 
-from scedae import SCEDAE, _checkpoint
-from scedae.autoencoder import training as training_module
+from scedae import SCEDAE
+from scedae._autoencoder import training as training_module
+from scedae._rows import stream
+from scedae._storage import checkpoint as _checkpoint
 from scedae.report import recipe
-from scedae.rows import stream
 from tests.helpers import QUICK
 
 CPU = torch.device("cpu")
@@ -155,9 +156,10 @@ def test_the_folder(blobs, tmp_path):
 FIT = """
 import os, signal, sys
 import numpy as np
-from scedae import SCEDAE, _archive, _checkpoint, _pipeline
-from scedae.autoencoder import training
-from scedae.rows import stored, stream
+from scedae import SCEDAE, _fusion, _pipeline
+from scedae._storage import archive as _archive, checkpoint as _checkpoint
+from scedae._autoencoder import training
+from scedae._rows import stored, stream
 
 _checkpoint._INTERVAL = 0
 stream.DRAWN_ROWS, stream._BLOCK_ROWS = 2000, 1000
@@ -166,7 +168,7 @@ places = {
     "epoch": (_checkpoint.Checkpoint, "note"),
     "rename": (_archive.os, "replace"),
     "finish": (_checkpoint.Checkpoint, "finish"),
-    "fuse": (_pipeline, "landmark_sums"),
+    "fuse": (_fusion, "landmark_sums"),
     "assign": (_pipeline, "assign_rows"),
 }
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from scedae import SCEDAE, _member_training
+from scedae._rows import stream
 from scedae.exceptions import BlockReadError
-from scedae.rows import stream
 
 # Sockets of workers that are killed or closed are no news here.
 pytestmark = [
@@ -164,7 +164,7 @@ import sys
 import dask.array as da
 import numpy as np
 from scedae import SCEDAE
-from scedae.rows import stream
+from scedae._rows import stream
 
 stream.DRAWN_ROWS = 512
 

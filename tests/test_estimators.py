@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from sklearn.exceptions import NotFittedError
 
 from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec
-from scedae.autoencoder import is_collapsed
+from scedae._autoencoder import is_collapsed
 from scedae.exceptions import (
     CollapsedEnsembleError,
     CollapsedMemberWarning,

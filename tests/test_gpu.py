@@ -7,10 +7,12 @@ import pytest
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-from scedae import SCEDAE, _checkpoint
+from scedae import SCEDAE
+from scedae._autoencoder import TrainingOptions
 from scedae._members import plan_members
 from scedae._progress import Progress
-from scedae.autoencoder import TrainingOptions
+from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics, stream
+from scedae._storage import checkpoint as _checkpoint
 from scedae.datasets import load_digits
 from scedae.internal import (
     CodeRows,
@@ -19,7 +21,6 @@ from scedae.internal import (
     cluster_members,
     encode_members,
 )
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics, stream
 from tests.helpers import ESTIMATORS
 
 pytestmark = [
@@ -93,7 +94,7 @@ def test_a_gram_matrix_too_large_for_the_gpu_goes_to_the_host(blobs, monkeypatch
     # Fewer landmarks than rows: the others are seen from the rows, on the host.
     settings = {"device": "cuda", "n_landmarks": 20, "n_members": 3, "n_row_members": 0}
     expected = ESTIMATORS["SCEDAE"](**settings).fit_predict(X)
-    monkeypatch.setattr("scedae.spectral.gram._MEMORY_SHARE", 0)
+    monkeypatch.setattr("scedae._spectral.gram._MEMORY_SHARE", 0)
     found = ESTIMATORS["SCEDAE"](**settings).fit_predict(X)
     assert adjusted_rand_score(expected, found) == 1
 

@@ -18,7 +18,9 @@ from scedae import (
     plot,
     suggest_clusters,
 )
-from scedae._spectral_estimator import SpectralClusterer
+from scedae._rows import stream
+from scedae._shell.spectral import SpectralClusterer
+from scedae._spectral import Candidate
 from scedae.datasets import load_digits, make_tetra
 from scedae.exceptions import (
     DegenerateDataWarning,
@@ -26,8 +28,6 @@ from scedae.exceptions import (
     UnstableClustersWarning,
 )
 from scedae.report import write_report
-from scedae.rows import stream
-from scedae.spectral import Candidate
 from tests.helpers import ESTIMATORS, QUICK, SPECTRAL, in_formats
 from tests.test_persistence import rewrite
 

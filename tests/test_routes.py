@@ -9,10 +9,11 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
-from scedae import SCEDAE, LandmarkSpectralClustering, _defaults, spectral
+from scedae import SCEDAE, LandmarkSpectralClustering, _defaults
+from scedae import _spectral as spectral
 from scedae._fusion import LandmarkSums, landmark_sums
+from scedae._rows import stream
 from scedae.exceptions import BlockReadError
-from scedae.rows import stream
 from tests.helpers import (
     ESTIMATORS,
     QUICK,

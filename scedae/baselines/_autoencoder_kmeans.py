@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import torch
 
-from scedae._base import FitContext
 from scedae._ensemble import encode_members
 from scedae._members import MemberSpec
 from scedae._random import RandomState, generator
-from scedae._training_parameters import AUTOENCODER_CONSTRAINTS
+from scedae._rows import ScaledRows
+from scedae._shell.base import FitContext
+from scedae._shell.training import AUTOENCODER_CONSTRAINTS
+from scedae._spectral import kmeans
 from scedae.baselines._encoder_clusterer import EncoderClusterer
 from scedae.baselines._model import FittedEncoder
-from scedae.rows import ScaledRows
-from scedae.spectral import kmeans
 
 
 class AutoencoderKMeans(EncoderClusterer):

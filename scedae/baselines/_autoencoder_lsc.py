@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 import torch
 
-from scedae._base import SPECTRAL_CONSTRAINTS, FitContext
 from scedae._constraints import StrOptions
 from scedae._defaults import resolve_landmarks
 from scedae._members import MemberSpec
 from scedae._random import RandomState
-from scedae._spectral_estimator import SpectralClusterer
-from scedae._training_parameters import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
+from scedae._shell.base import SPECTRAL_CONSTRAINTS, FitContext
+from scedae._shell.spectral import SpectralClusterer
+from scedae._shell.training import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
+from scedae._spectral import EMBEDDINGS
 from scedae._validation import check_landmarks
-from scedae.spectral import EMBEDDINGS
 
 
 class AutoencoderLSC(AutoencoderParameters, SpectralClusterer):

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import torch
 
-from scedae._base import FitContext
 from scedae._numerics import column_sums, product
 from scedae._random import RandomState
+from scedae._shell.base import FitContext
 from scedae.baselines._joint import (
     JointClusterer,
     JointObjective,

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import torch
 
-from scedae._base import FitContext
+from scedae._autoencoder import Adam
 from scedae._constraints import Interval, StrOptions
 from scedae._random import RandomState
-from scedae.autoencoder import Adam
+from scedae._shell.base import FitContext
 from scedae.baselines._joint import (
     JointClusterer,
     JointObjective,

@@ -6,12 +6,12 @@ from typing import Any
 
 import torch
 
-from scedae._archive import Archive
-from scedae._ensemble import MemberReport
-from scedae._persistence import Packed, pack_reports, unpack_reports
-from scedae._training_parameters import AutoencoderParameters
+from scedae._model import MemberReport
+from scedae._shell.training import AutoencoderParameters
+from scedae._spectral import nearest
+from scedae._storage.archive import Archive
+from scedae._storage.model_file import Packed, pack_reports, unpack_reports
 from scedae.baselines._model import FittedEncoder, pack, unpack
-from scedae.spectral import nearest
 
 
 class EncoderClusterer(AutoencoderParameters):

@@ -15,14 +15,7 @@ from typing import Any
 import torch
 from sklearn.base import clone
 
-from scedae._base import FitContext, at_work
-from scedae._ensemble import MemberReport
-from scedae._members import MemberSpec
-from scedae._numerics import column_sums, product
-from scedae._progress import Progress
-from scedae._random import child_seed, generator
-from scedae._threads import one_blas_thread
-from scedae.autoencoder import (
+from scedae._autoencoder import (
     Batches,
     Encoder,
     Training,
@@ -35,11 +28,18 @@ from scedae.autoencoder import (
     rounds,
     start_training,
 )
+from scedae._members import MemberSpec
+from scedae._model import MemberReport
+from scedae._numerics import column_sums, product
+from scedae._progress import Progress
+from scedae._random import child_seed, generator
+from scedae._rows import ScaledRows
+from scedae._shell.base import FitContext, at_work
+from scedae._spectral import kmeans, revive_empty
+from scedae._threads import one_blas_thread
 from scedae.baselines._encoder_clusterer import EncoderClusterer
 from scedae.baselines._model import FittedEncoder
 from scedae.exceptions import CollapsedEnsembleError
-from scedae.rows import ScaledRows
-from scedae.spectral import kmeans, revive_empty
 
 
 class JointObjective(ABC):

@@ -7,11 +7,11 @@ from typing import Any
 
 import torch
 
-from scedae._archive import Archive
-from scedae._packing import pack_encoder, unpack_encoder
-from scedae._persistence import Packed, pack_scaler, unpack_scaler
-from scedae.autoencoder import Encoder, encode
-from scedae.rows import Scaler
+from scedae._autoencoder import Encoder, encode
+from scedae._rows import Scaler
+from scedae._storage.archive import Archive
+from scedae._storage.model_file import Packed, pack_scaler, unpack_scaler
+from scedae._storage.packing import pack_encoder, unpack_encoder
 
 
 @dataclass(frozen=True)

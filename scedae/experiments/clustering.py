@@ -16,6 +16,7 @@ from scedae._estimator import SCEDAE
 from scedae._landmark_spectral import LandmarkSpectralClustering
 from scedae._members import MemberSpec
 from scedae._progress import Progress
+from scedae._rows import Scaler
 from scedae.experiments.data import DataSet, load
 from scedae.experiments.encodings import encoding_file, encoding_name, read_encoding
 from scedae.experiments.environment import circumstances
@@ -33,7 +34,6 @@ from scedae.internal import (
     own_threads,
 )
 from scedae.metrics import evaluate
-from scedae.rows import Scaler
 
 # The default of scikit-learn when the paper was written.
 _KMEANS_STARTS = 10

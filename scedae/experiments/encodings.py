@@ -13,6 +13,7 @@ import torch
 from scedae._estimator import SCEDAE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
+from scedae._rows import scaled
 from scedae._whole_file import whole_file
 from scedae.exceptions import CollapsedMemberWarning
 from scedae.experiments.data import DataSet
@@ -31,7 +32,6 @@ from scedae.internal import (
     one_blas_thread,
     own_threads,
 )
-from scedae.rows import scaled
 
 
 def encoding_file(folder: Path, data: str, variant: Variant | None) -> Path:

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from scedae.autoencoder.adam import BETA_1, BETA_2, EPSILON, Adam, learning_rates
+from scedae._autoencoder.adam import BETA_1, BETA_2, EPSILON, Adam, learning_rates
 
 
 def test_one_cycle_rises_then_falls_to_zero():

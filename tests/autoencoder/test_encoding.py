@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from scedae.autoencoder import Encoder, encode, is_collapsed
+from scedae._autoencoder import Encoder, encode, is_collapsed
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs, training
-from scedae.autoencoder.adam import learning_rates
-from scedae.autoencoder.batches import Batch
-from scedae.autoencoder.network import layer_widths
-from scedae.autoencoder.stack_training import StackTraining
-from scedae.autoencoder.stepping import walk
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics, memory
+from scedae._autoencoder import TrainingOptions, TrainingRun, train_runs, training
+from scedae._autoencoder.adam import learning_rates
+from scedae._autoencoder.batches import Batch
+from scedae._autoencoder.network import layer_widths
+from scedae._autoencoder.stack_training import StackTraining
+from scedae._autoencoder.stepping import walk
+from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics, memory
 
 pytestmark = [
     pytest.mark.gpu,
@@ -70,7 +70,7 @@ def test_a_few_steps_equal_those_of_plain_operations(bounded, precision, toleran
     Not each of them: Adam takes a step of its full rate however small a gradient is,
     so a weight whose gradient is mere rounding goes either way.
     """
-    from scedae.autoencoder.fused_training import FusedTraining
+    from scedae._autoencoder.fused_training import FusedTraining
 
     widths = [layer_widths(90, run.hidden_layers, 7) for run in RUNS]
     rates = learning_rates(1e-3, "constant", 5)
@@ -164,7 +164,7 @@ def test_an_interruption_leaves_nothing_behind(images):
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 @torch.no_grad()
 def test_no_step_waits_for_the_gpu():
-    from scedae.autoencoder.fused_training import FusedTraining
+    from scedae._autoencoder.fused_training import FusedTraining
 
     generators = [torch.Generator().manual_seed(0)]
     fused = FusedTraining(

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 import torch
 
-from scedae.autoencoder.network import (
+from scedae._autoencoder.network import (
     AutoencoderStack,
     glorot_uniform,
     layer_widths,

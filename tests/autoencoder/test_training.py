@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
+from scedae._autoencoder import TrainingOptions, TrainingRun, train_runs
+from scedae._autoencoder.training import plan_groups
+from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 from scedae._threads import helpers, own_threads
-from scedae.autoencoder import TrainingOptions, TrainingRun, train_runs
-from scedae.autoencoder.training import plan_groups
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
 CPU, GPU = torch.device("cpu"), torch.device("cuda", 0)
 ORDERS = list(itertools.permutations((12, 8, 10)))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.autoencoder import learning_rates
+from scedae._autoencoder import learning_rates
 from scedae.baselines import DCN, DKM, IDEC, fit_seeds
 from scedae.baselines._dcn import _FIRST_COUNT, DCNObjective
 from scedae.baselines._dkm import DKMObjective, annealed_alphas, soft_minimum

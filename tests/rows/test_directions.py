@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.rows import MemoryRows, ScaledRows, find_directions, fit_scaler
-from scedae.rows.statistics import gather_statistics
+from scedae._rows import MemoryRows, ScaledRows, find_directions, fit_scaler
+from scedae._rows.statistics import gather_statistics
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.preprocessing import MinMaxScaler, StandardScaler, normalize
 
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
+from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
 
 
 def statistics_of(X):

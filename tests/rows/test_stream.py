@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.exceptions import BlockReadError
-from scedae.rows import (
+from scedae._rows import (
     Result,
     fit_scaler,
     gather_statistics,
@@ -17,9 +16,10 @@ from scedae.rows import (
     stream,
     tables,
 )
-from scedae.rows.memory import MemoryRows
-from scedae.rows.scaled_stream import ScaledStream
-from scedae.rows.stream import scattered_runs
+from scedae._rows.memory import MemoryRows
+from scedae._rows.scaled_stream import ScaledStream
+from scedae._rows.stream import scattered_runs
+from scedae.exceptions import BlockReadError
 from tests.helpers import in_formats
 
 FORMATS = ("npy", "memmap", "zarr", "parquet", "dask")
@@ -231,6 +231,6 @@ def test_a_missing_package_is_named_with_its_extra(
 
 def test_missing_dask_is_named_with_its_extra(X, tmp_path, monkeypatch):
     container = in_formats(X, tmp_path)["dask"]
-    monkeypatch.setitem(sys.modules, "scedae.rows.dask_rows", None)
+    monkeypatch.setitem(sys.modules, "scedae._rows.dask_rows", None)
     with pytest.raises(ImportError, match=r"scedae\[dask\]"):
         open_rows(container, "cpu")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.spectral import (
+from scedae._spectral import (
     combine,
     fuse,
     inverse_root,

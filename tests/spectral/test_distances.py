@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.spectral.distances import nearest, squared_distances
+from scedae._spectral.distances import nearest, squared_distances
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])

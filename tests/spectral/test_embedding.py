@@ -4,8 +4,8 @@ import scipy.sparse as sp
 import torch
 from scipy.sparse.linalg import eigsh
 
-from scedae.spectral import embedding
-from scedae.spectral.embedding import (
+from scedae._spectral import embedding
+from scedae._spectral.embedding import (
     diffusion_time,
     embed,
     embedding_matrix,
@@ -13,8 +13,8 @@ from scedae.spectral.embedding import (
     spectral_basis,
     trivial_vector,
 )
-from scedae.spectral.factored import FactoredGram
-from scedae.spectral.gram import DenseGram, SparseGram
+from scedae._spectral.factored import FactoredGram
+from scedae._spectral.gram import DenseGram, SparseGram
 from tests.helpers import as_affinity, dense_affinity, dense_fused
 
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.spectral import gram as module
-from scedae.spectral.factored import FactoredGram, gram_of
-from scedae.spectral.gram import DenseGram, SparseGram, gram_matrix
+from scedae._spectral import gram as module
+from scedae._spectral.factored import FactoredGram, gram_of
+from scedae._spectral.gram import DenseGram, SparseGram, gram_matrix
 from tests.helpers import as_affinity
 
 
@@ -78,7 +78,7 @@ def test_seen_from_the_rows_where_they_are_fewer(Z, rng, monkeypatch):
     pieces = gram.pieces()
     assert pieces[0] != pieces[1] != pieces[2] != pieces[0]
     # Also where a GPU would have room for the larger one.
-    monkeypatch.setattr("scedae.spectral.factored.fits_on_device", lambda _: True)
+    monkeypatch.setattr("scedae._spectral.factored.fits_on_device", lambda _: True)
     assert isinstance(gram_of(as_affinity(few)), FactoredGram)
     assert isinstance(gram_of(as_affinity(Z)), DenseGram)
 

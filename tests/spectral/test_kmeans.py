@@ -5,10 +5,8 @@ import pytest
 import torch
 from sklearn.cluster import KMeans
 
-from scedae._threads import helpers, one_thread
-from scedae.metrics import clustering_accuracy
-from scedae.spectral.distances import nearest
-from scedae.spectral.kmeans import (
+from scedae._spectral.distances import nearest
+from scedae._spectral.kmeans import (
     KMeansResult,
     _distances_between_rows,
     _sums_by_label,
@@ -17,6 +15,8 @@ from scedae.spectral.kmeans import (
     lloyd,
     plus_plus_rows,
 )
+from scedae._threads import helpers, one_thread
+from scedae.metrics import clustering_accuracy
 
 
 def seeded(seed=0):

@@ -1,8 +1,8 @@
 import torch
 
-from scedae.rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
-from scedae.spectral import choose_landmarks, nearest
-from scedae.spectral.kmeans import lloyd
+from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
+from scedae._spectral import choose_landmarks, nearest
+from scedae._spectral.kmeans import lloyd
 
 
 def encoding_of(X):

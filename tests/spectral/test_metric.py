@@ -4,10 +4,10 @@ import torch
 
 from scedae import SCEDAE, LandmarkSpectralClustering
 from scedae._numerics import times
+from scedae._spectral import nearest, round_clusters
 from scedae._threads import helpers, one_blas_thread, one_thread
 from scedae.datasets import make_tetra
 from scedae.metrics import clustering_accuracy
-from scedae.spectral import nearest, round_clusters
 
 
 @pytest.fixture

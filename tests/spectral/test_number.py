@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from scedae.spectral.number import candidate, candidates_for, relative_gap
+from scedae._spectral.number import candidate, candidates_for, relative_gap
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.spectral import (
+from scedae._spectral import (
     Panel,
     fuse,
     inverse_root,
@@ -14,8 +14,8 @@ from scedae.spectral import (
     spectral_basis,
     trivial_vector,
 )
-from scedae.spectral.gram import gram_matrix
-from scedae.spectral.panel import agreement
+from scedae._spectral.gram import gram_matrix
+from scedae._spectral.panel import agreement
 
 
 def groups(rng, k=4, n_rows=200):

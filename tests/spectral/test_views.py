@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from scedae.spectral import spectral_basis, trivial_vector
-from scedae.spectral.gram import gram_matrix
-from scedae.spectral.views import opposed_views
+from scedae._spectral import spectral_basis, trivial_vector
+from scedae._spectral.gram import gram_matrix
+from scedae._spectral.views import opposed_views
 from tests.helpers import dense_affinity, dense_fused
 from tests.spectral.test_panel import anchored, groups
 

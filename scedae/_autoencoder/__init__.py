@@ -1,0 +1,45 @@
+"""Autoencoders: networks, their training, and encoding. Knows nothing of clusters."""
+
+from scedae._autoencoder.adam import SCHEDULES, Adam, learning_rates
+from scedae._autoencoder.batches import Batches
+from scedae._autoencoder.encoding import encode, is_collapsed
+from scedae._autoencoder.network import Encoder, layer_widths
+from scedae._autoencoder.objective import CodeObjective
+from scedae._autoencoder.stepping import Training
+from scedae._autoencoder.training import (
+    PRECISIONS,
+    EpochHook,
+    Journal,
+    TrainedRun,
+    TrainingOptions,
+    TrainingRun,
+    Unfinished,
+    on_device,
+    rounds,
+    start_training,
+    train_runs,
+)
+
+__all__ = [
+    "PRECISIONS",
+    "SCHEDULES",
+    "Adam",
+    "Batches",
+    "CodeObjective",
+    "Encoder",
+    "EpochHook",
+    "Journal",
+    "TrainedRun",
+    "Training",
+    "TrainingOptions",
+    "TrainingRun",
+    "Unfinished",
+    "encode",
+    "is_collapsed",
+    "layer_widths",
+    "learning_rates",
+    "on_device",
+    "rounds",
+    "start_training",
+    "train_runs",
+]

@@ -1,0 +1,242 @@
+"""Bring rows of any kind into the range an autoencoder can learn.
+
+The rule behind ``scale="auto"`` looks at the values alone, in one pass, and takes
+the first line that fits:
+
+1. every value lies in [0, 1] already (scaled pixels, TF-IDF): ``none``, as it is;
+2. no value is negative, at least half are zero, and the largest is over ten times
+   the mean of the positive ones (counts): ``log``, that is log(1 + x) over its
+   maximum;
+3. the columns share a unit and the values are bounded (pixels, pen positions,
+   log-normalised expression): ``range``, one offset and one factor for all columns;
+4. anything else (standardised, unbounded, columns of different units): ``standard``,
+   each column centred and divided by its deviation, cut at ten deviations.
+
+Asked for on other values, ``none`` only centres the columns, which no distance notices.
+Columns *share a unit* when the median column spans at least a tenth of the common
+range. Values are *bounded* when that range is at most six standard deviations wide,
+or when they are not negative and at least half of them are zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+
+from scedae._device import resolve_device
+from scedae._numerics import lengths
+from scedae._rows.directions import Directions
+from scedae._rows.passes import Placed, memory_blocks
+from scedae._rows.statistics import Statistics
+
+SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
+
+# Farther from the centre no square fits into float32.
+_LARGEST = 1e18
+_STANDARD_LIMIT = 10.0
+# Scaled numbers that are kept, so that no step has to scale them again: 16 MB on the
+# host (256 MB where rows are turned, which takes longer), 2 GB on a GPU.
+_KEPT_NUMBERS = {"cpu": 1 << 22, "cuda": 1 << 29}
+_KEPT_TURNED = 1 << 26
+
+
+def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
+    spans = (high - low)[high > low]
+    common = float(high.max() - low.min())
+    return len(spans) > 0 and float(spans.median()) >= common / 10
+
+
+def choose_scale(statistics: Statistics) -> str:
+    """The rule of ``scale="auto"``, as written at the top of this file."""
+    low, high = statistics.minimum, statistics.maximum
+    if statistics.low >= 0 and statistics.high <= 1:
+        return "none"
+    mostly_zero = statistics.low >= 0 and statistics.zero_share >= 0.5
+    if mostly_zero and statistics.high > 10 * statistics.positive_mean:
+        return "log" if _share_a_unit(low.log1p(), high.log1p()) else "standard"
+    span = statistics.high - statistics.low
+    bounded = mostly_zero or span <= 6 * statistics.deviation
+    return "range" if bounded and _share_a_unit(low, high) else "standard"
+
+
+@dataclass(frozen=True)
+class Scaler:
+    """A fitted scaling; it treats every row by itself.
+
+    ``bounded`` says that scaled columns of training rows lie in [0, 1]. New rows
+    beyond the training range are cut to it. With ``directions`` the scaled rows are
+    turned, and there may be fewer columns than before.
+    """
+
+    kind: str
+    bounded: bool
+    offset: torch.Tensor  # (d,) float64
+    factor: torch.Tensor  # (d,) float64
+    directions: Directions | None = None
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of what comes out."""
+        if self.directions is None:
+            return len(self.offset)
+        return self.directions.n_directions
+
+    @property
+    def ends_bounded(self) -> bool:
+        """Whether what comes out lies in [0, 1].
+
+        A network then ends in a sigmoid with binary cross-entropy, otherwise in a
+        linear layer with squared error.
+        """
+        return self.bounded and self.directions is None
+
+    def __call__(self, block: torch.Tensor) -> torch.Tensor:
+        """Scaled float32 rows, of shape (n, n_columns)."""
+        columns = self._scaled(block)
+        return columns if self.directions is None else self.directions(columns)
+
+    def _scaled(self, block: torch.Tensor) -> torch.Tensor:
+        if self.kind == "log":
+            # In double precision, so that no last bit depends on the place of a row.
+            block = block.double().clamp(min=0).log1p()
+        if self.kind == "l2":
+            norm = lengths(block)
+            block = block / norm.masked_fill(norm == 0, 1)
+        else:
+            block = (block - self.offset.to(block)) * self.factor.to(block)
+        if self.bounded:
+            block = block.clamp(0, 1)
+        else:
+            limit = _STANDARD_LIMIT if self.kind == "standard" else _LARGEST
+            block = block.clamp(-limit, limit)
+        return block.float()
+
+    def to(self, device: torch.device) -> Scaler:
+        return replace(
+            self,
+            offset=self.offset.to(device),
+            factor=self.factor.to(device),
+            directions=self.directions and self.directions.to(device),
+        )
+
+
+def _inverse(span: torch.Tensor) -> torch.Tensor:
+    """1 / span, and 0 where a column is constant."""
+    return torch.where(span > 0, 1 / span, 0)
+
+
+def fit_scaler(statistics: Statistics, scale: str) -> Scaler:
+    """A scaler of the kind asked for, or of the kind the rule chooses."""
+    kind = choose_scale(statistics) if scale == "auto" else scale
+    low, high = statistics.minimum, statistics.maximum
+    offset, factor = torch.zeros_like(low), torch.ones_like(low)
+    bounded = True
+    if not bool(torch.isfinite(statistics.variance).all()):
+        raise ValueError(
+            "X has values so large that their squares overflow: divide X by a constant."
+        )
+    if kind == "none":
+        bounded = statistics.low >= 0 and statistics.high <= 1
+        if not bounded:
+            # Centred before the cast to float32: no distance notices, and a column
+            # like 1e9 + {0, 1} keeps its digits.
+            offset = statistics.mean
+            if max(-statistics.low, statistics.high) > _LARGEST:
+                raise ValueError(
+                    "X has values beyond 1e18, too large for scale='none': use "
+                    "scale='standard'."
+                )
+    elif kind == "l2":
+        bounded = statistics.low >= 0
+    elif kind == "range":
+        offset = low.min().expand_as(low).clone()
+        factor = _inverse((high.max() - low.min()).expand_as(low))
+    elif kind == "log":
+        if statistics.low < 0:
+            raise ValueError(
+                "scale='log' is for counts, but X has negative values: use "
+                "scale='standard'."
+            )
+        factor = _inverse(high.max().log1p().expand_as(low))
+    elif kind == "minmax":
+        offset, factor = low, _inverse(high - low)
+    else:
+        bounded = False
+        offset, factor = statistics.mean, _inverse(statistics.variance.sqrt())
+        # A column that is constant up to rounding must not be blown up to noise.
+        scale_of_values = torch.maximum(low.abs(), high.abs())
+        factor[statistics.variance.sqrt() <= 1e-12 * scale_of_values] = 0
+    return Scaler(kind, bounded, offset, factor)
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How a raw block becomes what the networks see: moved, then scaled.
+
+    A device by name is looked up where the work is done, which may be on a worker.
+    """
+
+    scaler: Scaler
+    dtype: torch.dtype  # wide enough for the numbers until they are scaled
+    device: torch.device | str
+
+    def __call__(self, block: torch.Tensor) -> torch.Tensor:
+        moved = block.to(self.place, non_blocking=True)
+        # Row after row also of a frame, which lies column after column: sums along
+        # a row would differ in their last bit.
+        return self.scaler(moved.to(self.dtype).contiguous())
+
+    @property
+    def place(self) -> torch.device:
+        if isinstance(self.device, torch.device):
+            return self.device
+        return resolve_device(self.device)
+
+
+class ScaledRows:
+    """Rows as the network sees them: gathered, moved to ``device``, then scaled.
+
+    Rows that are few enough are scaled once and kept.
+    """
+
+    def __init__(
+        self, rows: Placed, scaler: Scaler, device: torch.device | None = None
+    ) -> None:
+        self._rows = rows
+        self._target = device or rows.device
+        self._scale = Scaling(scaler.to(self._target), rows.dtype, self._target)
+        self.device = rows.device
+        self.n_rows, self.n_columns = rows.n_rows, scaler.n_columns
+        most = _KEPT_NUMBERS[self._target.type]
+        if scaler.directions is not None:
+            most = max(most, _KEPT_TURNED)
+        few = rows.n_rows * scaler.n_columns <= most
+        self._may_keep = few and self.device == self._target
+        self._kept: torch.Tensor | None = None
+
+    def epoch(self, number: int) -> ScaledRows:
+        """The rows an epoch draws from: here always all of them."""
+        return self
+
+    def take(self, index: torch.Tensor) -> torch.Tensor:
+        """Scaled rows with the given numbers; the index lives where the rows do."""
+        if self._may_keep:
+            return self._all().index_select(0, index)
+        travels = self.device != self._target
+        return self._scale(self._rows.take(index, pinned=travels))
+
+    def blocks(self) -> Iterator[torch.Tensor]:
+        """All rows in their order, a block at a time."""
+        # Kept for the steps of a training; who only walks over the rows, as predict
+        # does, needs no copy of them.
+        return self._scaled_blocks() if self._kept is None else iter([self._kept])
+
+    def _all(self) -> torch.Tensor:
+        if self._kept is None:
+            self._kept = torch.cat(list(self._scaled_blocks()))
+        return self._kept
+
+    def _scaled_blocks(self) -> Iterator[torch.Tensor]:
+        return map(self._scale, memory_blocks(self._rows))

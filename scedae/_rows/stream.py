@@ -1,0 +1,141 @@
+"""Rows that do not lie in memory: read in blocks, learnt from by drawing.
+
+Three things are asked of them: a sum over all rows, results for each row, and some
+rows drawn at random. What is drawn depends on the number of rows and the seed alone,
+not on how the rows are stored: a file, its copy in another format and the same rows on
+a cluster learn from the same rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from scedae._rows.crew import Crew
+from scedae._rows.numbers import working_dtype
+from scedae._rows.passes import Add, EachKernel, Tick, TotalKernel, ignore
+
+# Rows that are drawn at a time, to train on for an epoch or to learn landmarks and
+# centres from: this many, and fewer where they are wide (256 MB in float32).
+DRAWN_ROWS = 1 << 17
+DRAWN_NUMBERS = 1 << 26
+
+# An epoch takes long runs of rows at few places, since there are many epochs; the
+# sample takes short ones at many places, since it is taken once and must be fair even
+# where the rows are sorted.
+EPOCH_PLACES = 32
+SAMPLE_PLACES = 1024
+
+# A block that is read: 64k rows, fewer where they are wide (32 MB in float32).
+_BLOCK_ROWS = 1 << 16
+_BLOCK_NUMBERS = 1 << 23
+
+
+@dataclass(frozen=True)
+class Result:
+    """One array of a pass: a line for each row, of this type and width."""
+
+    dtype: type[np.generic]
+    width: int | None = None  # None: one number a row
+
+    def shape(self, n_rows: int) -> tuple[int, ...]:
+        return (n_rows,) if self.width is None else (n_rows, self.width)
+
+
+def block_height(n_columns: int) -> int:
+    return min(max(_BLOCK_NUMBERS // max(n_columns, 1), 16), _BLOCK_ROWS)
+
+
+def fits_in_memory(n_rows: int, n_columns: int) -> bool:
+    """Whether there are no more rows than would be drawn."""
+    return n_rows <= _n_wanted(n_columns)
+
+
+def _n_wanted(n_columns: int) -> int:
+    return min(DRAWN_ROWS, max(DRAWN_NUMBERS // max(n_columns, 1), 1))
+
+
+def scattered_runs(
+    n_rows: int, n_wanted: int, n_places: int, generator: torch.Generator
+) -> list[slice]:
+    """Runs of equal length at random places, in their order; all rows if so many."""
+    if n_wanted >= n_rows:
+        return [slice(0, n_rows)]
+    length = max(n_wanted // n_places, 1)
+    n_slots = n_rows // length
+    # Slots would leave out the last rows for good: they begin somewhere else each time.
+    first = int(torch.randint(n_rows - n_slots * length + 1, (), generator=generator))
+    chosen = torch.randperm(n_slots, generator=generator)[: n_wanted // length]
+    starts = (first + chosen.sort().values * length).tolist()
+    return [slice(start, start + length) for start in starts]
+
+
+class Stream(ABC):
+    """Rows of n_columns numbers each, somewhere."""
+
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        dtype: np.dtype,
+        names: Sequence[str] | None,
+        device: torch.device | str,
+    ) -> None:
+        self.n_rows, self.n_columns = shape
+        self.dtype = working_dtype(dtype)
+        self.names = names
+        self.device = device  # a name is looked up by whoever does the work
+        # Decided once, here: workers must draw the same.
+        self._n_wanted = _n_wanted(self.n_columns)
+
+    @abstractmethod
+    def total(
+        self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
+    ) -> Any:
+        """The sum of what the kernel makes of blocks, always in the same order."""
+
+    @abstractmethod
+    def each(
+        self,
+        kernel: EachKernel,
+        results: Sequence[Result],
+        *,
+        out: Path | None = None,
+        tick: Tick = ignore,
+    ) -> tuple[Any, ...]:
+        """What the kernel makes of each row; the first result goes to ``out``."""
+
+    @abstractmethod
+    def read(self, runs: Sequence[slice]) -> torch.Tensor:
+        """Runs of rows, one after the other."""
+
+    def crew(self) -> Crew | None:
+        """Workers that can train; None: training happens here."""
+        return None
+
+    def keep(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Results of ``each`` that are there from now on; lazy ones are computed."""
+        return arrays
+
+    @abstractmethod
+    def n_distinct(self, labels: Any) -> int:
+        """How many different numbers a result of ``each`` has."""
+
+    @property
+    def rows_per_epoch(self) -> int:
+        """Rows that an epoch of training draws."""
+        if self._n_wanted >= self.n_rows:
+            return self.n_rows
+        length = max(self._n_wanted // EPOCH_PLACES, 1)
+        return self._n_wanted // length * length
+
+    def draw(self, n_places: int, generator: torch.Generator) -> torch.Tensor:
+        """Some raw rows, in their order; the same for any way to store them."""
+        return self.read(
+            scattered_runs(self.n_rows, self._n_wanted, n_places, generator)
+        )

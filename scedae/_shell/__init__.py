@@ -1,0 +1,1 @@
+"""What the estimators share: check, prepare, run the pipeline, store."""

@@ -1,0 +1,179 @@
+"""What the estimators that end in the fused spectral embedding have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import torch
+
+from scedae._autoencoder import TrainingOptions
+from scedae._members import MemberSpec
+from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows
+from scedae._pipeline import PipelineFit, Tail, fit_pipeline
+from scedae._rows import Scaler
+from scedae._shell.base import BaseClusterer, FitContext
+from scedae._spectral import Candidate, candidates_for
+from scedae._storage.archive import Archive
+from scedae._storage.checkpoint import Checkpoint
+from scedae._storage.model_file import (
+    Packed,
+    pack_pipeline,
+    pack_reports,
+    unpack_pipeline,
+    unpack_reports,
+)
+from scedae._suggestion import ClusterSuggestion
+from scedae._validation import warn_if_unstable
+
+
+class SpectralClusterer(BaseClusterer):
+    """Runs the pipeline on a list of members and stores what comes back."""
+
+    _learns_from_streams = True
+
+    # The largest number of clusters that "auto" looks at.
+    _most_clusters = 30
+
+    n_neighbors: int
+
+    def _fit_members(
+        self,
+        context: FitContext,
+        specs: Sequence[MemberSpec],
+        scaler: Scaler,
+        training: TrainingOptions | None,
+        *,
+        embedding: str,
+        landmark_method: str = "kmeans",
+        checkpoint: Checkpoint | None = None,
+    ) -> None:
+        result = fit_pipeline(
+            context.rows,
+            scaler,
+            specs,
+            self._numbers(context, specs),
+            Tail(int(self.n_neighbors), embedding, landmark_method),
+            training=training,
+            seed=context.seed,
+            device=context.device,
+            progress=context.progress,
+            rows_are_equal=context.statistics.constant,
+            checkpoint=checkpoint,
+        )
+        self.labels_ = result.labels
+        if result.embedding is None:  # of an earlier fit, perhaps
+            self.__dict__.pop("embedding_", None)
+        else:
+            self.embedding_ = result.embedding
+        self.confidence_ = result.confidence
+        self.members_ = result.reports
+        self._store_agreement(result.member_agreement)
+        self._store_pipeline(result.pipeline)
+        self.stability_ = result.stability
+        self._store_candidates(result.candidates)
+        if not context.statistics.constant:  # a warning of its own follows
+            self._warn_if_unstable(result)
+
+    def _numbers(self, context: FitContext, specs: Sequence[MemberSpec]) -> int | range:
+        """The number of clusters, or those to choose from."""
+        if not isinstance(self.n_clusters, str):
+            return int(self.n_clusters)
+        n_landmarks = min(spec.n_landmarks for spec in specs)
+        return candidates_for(context.rows.n_rows, n_landmarks, self._most_clusters)
+
+    def _warn_if_unstable(self, result: PipelineFit) -> None:
+        clear = self.suggestion_.clear if result.candidates else None
+        warn_if_unstable(
+            len(result.pipeline.centers),
+            result.stability,
+            result.kmeans_margin,
+            clear=clear,
+        )
+
+    def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
+        """Clusters of the rows and how sure they are, by one walk over the rows.
+
+        Parameters
+        ----------
+        X : as in ``fit``, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            As from ``predict``.
+        confidence : ndarray of shape (n_samples,)
+            As from ``predict_confidence``.
+        """
+        labels, confidence = self._apply(X, assign_rows, ROW_RESULTS)
+        return labels, confidence
+
+    def predict_confidence(self, X: Any) -> Any:
+        """How sure the cluster of each row is: near 0 doubtful, near 1 clear.
+
+        The geometric mean of two numbers. The *margin* is 1 - d1 / d2, with the
+        distances to the nearest and the second nearest centre in the embedding. The
+        *agreement* is what the members give to the row's cluster: each looks at the
+        row's nearest landmarks and at the clusters of the training rows near those.
+        A row is doubtful when either is small. The numbers put rows in order; they
+        are not probabilities.
+
+        Parameters
+        ----------
+        X : as in ``fit``, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        confidence : ndarray of shape (n_samples,)
+            In [0, 1]; for the training rows exactly ``confidence_``.
+        """
+        return self.predict_with_confidence(X)[1]
+
+    def _store_agreement(self, agreement: np.ndarray) -> None:
+        """In the order of ``members_``; a collapsed member has none."""
+        took_part = [not report.collapsed for report in self.members_]
+        self.member_agreement_ = np.full(len(self.members_), np.nan)
+        self.member_agreement_[took_part] = agreement
+
+    def _store_pipeline(self, pipeline: FittedPipeline) -> None:
+        # On the CPU, so that a pickle of it opens anywhere; predicting moves it back.
+        self.pipeline_ = pipeline.to(torch.device("cpu"))
+        # Copies: a user who changes them must not change the model.
+        self.singular_values_ = pipeline.basis.singular_values.copy()
+        self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
+
+    def _store_candidates(self, candidates: Sequence[Candidate]) -> None:
+        if candidates:
+            self.suggestion_ = ClusterSuggestion(tuple(candidates))
+        else:  # of an earlier fit, perhaps
+            self.__dict__.pop("suggestion_", None)
+
+    def _pack(self) -> Packed:
+        info, tensors = pack_pipeline(self.pipeline_)
+        agreement = self.member_agreement_[np.isfinite(self.member_agreement_)]
+        if self._has_embedding:
+            tensors["confidence"] = torch.from_numpy(self.confidence_)
+        tensors["member_agreement"] = torch.from_numpy(agreement)
+        candidates: tuple[Candidate, ...] = ()
+        if hasattr(self, "suggestion_"):
+            candidates = self.suggestion_.candidates
+        return {
+            "pipeline": info,
+            "reports": pack_reports(self.members_),
+            "stability": self.stability_,
+            "candidates": [asdict(candidate) for candidate in candidates],
+        }, tensors
+
+    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
+        self.members_ = unpack_reports(info["reports"])
+        self.stability_ = float(info["stability"])
+        self._store_candidates([Candidate(**each) for each in info["candidates"]])
+        pipeline = unpack_pipeline(info["pipeline"], archive, self.n_features_in_)
+        self._store_pipeline(pipeline)
+        if hasattr(self, "labels_"):  # not of rows that did not lie in memory
+            self.confidence_ = archive.tensor("confidence", len(self.labels_)).numpy()
+        self._store_agreement(
+            archive.tensor("member_agreement", len(pipeline.members)).numpy()
+        )

@@ -1,0 +1,71 @@
+"""Landmark spectral clustering as kernels on rows. Knows nothing of autoencoders."""
+
+from scedae._spectral.affinity import (
+    Affinity,
+    FusedAffinity,
+    Neighbors,
+    fuse,
+    inverse_root,
+    landmark_affinity,
+    mean_distance,
+    nearest_landmarks,
+    unfuse,
+)
+from scedae._spectral.confidence import combine, landmark_votes, margin, vote
+from scedae._spectral.distances import nearest
+from scedae._spectral.embedding import (
+    EMBEDDINGS,
+    Basis,
+    embed,
+    embedding_matrix,
+    n_vectors,
+    spectral_basis,
+    trivial_vector,
+)
+from scedae._spectral.factored import gram_of
+from scedae._spectral.gram import Gram, Symmetric, gram_matrix
+from scedae._spectral.kmeans import kmeans, revive_empty
+from scedae._spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
+from scedae._spectral.metric import round_clusters
+from scedae._spectral.number import Candidate, candidates_for
+from scedae._spectral.panel import Panel
+from scedae._spectral.partition import Partition, partition_rows
+
+__all__ = [
+    "EMBEDDINGS",
+    "LANDMARK_METHODS",
+    "Affinity",
+    "Basis",
+    "Candidate",
+    "Encoding",
+    "FusedAffinity",
+    "Gram",
+    "Neighbors",
+    "Panel",
+    "Partition",
+    "Symmetric",
+    "candidates_for",
+    "choose_landmarks",
+    "combine",
+    "embed",
+    "embedding_matrix",
+    "fuse",
+    "gram_matrix",
+    "gram_of",
+    "inverse_root",
+    "kmeans",
+    "landmark_affinity",
+    "landmark_votes",
+    "margin",
+    "mean_distance",
+    "n_vectors",
+    "nearest",
+    "nearest_landmarks",
+    "partition_rows",
+    "revive_empty",
+    "round_clusters",
+    "spectral_basis",
+    "trivial_vector",
+    "unfuse",
+    "vote",
+]

@@ -1,0 +1,177 @@
+"""embed: singular vectors of the fused affinity, through its small Gram matrix.
+
+The eigenvectors of Z̄ᵀZ̄ are the right singular vectors V of Z̄, and Z̄VΣ⁻¹ are the
+left ones, the B of Proposition 1: for the rows of the fit and, by the same product,
+for new rows.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import scipy.linalg
+import torch
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from scedae._numerics import lengths
+from scedae._spectral.affinity import FusedAffinity
+from scedae._spectral.gram import Symmetric
+
+EMBEDDINGS = ("diffusion", "lsc")
+
+# What the diffusion leaves of the k-th vector: its time t follows from (σ_k²)^t = 0.75.
+# A fixed t suits one data set and spoils another, since how fast singular values fall
+# depends on the data and on the number of landmarks; docs/recipe.md has the numbers.
+_KEPT_OF_VECTOR_K = 0.75
+_TIME_LIMITS = (0.5, 1000.0)
+
+# Up to here all eigenvectors by LAPACK: safe where eigenvalues coincide, and fast.
+_DENSE_LIMIT = 1200
+# What converges at all does so in a few dozen restarts.
+_MOST_RESTARTS = 1000
+# Eigenvalues below this are rounding: their vectors would be noise divided by zero.
+_RANK_TOLERANCE = 1e-10
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Right singular vectors of Z̄, without the trivial one, largest value first."""
+
+    vectors: np.ndarray  # (Σp, q)
+    singular_values: np.ndarray  # (q,)
+
+    def first(self, n_vectors: int) -> Basis:
+        """The leading ones alone."""
+        return Basis(self.vectors[:, :n_vectors], self.singular_values[:n_vectors])
+
+
+def n_vectors(embedding: str, n_clusters: int) -> int:
+    """How many vectors an embedding uses: 2 … k+1 for LSC, 2 … 2k for diffusion.
+
+    Diffusion looks at more directions than clusters, because with clusters of very
+    different sizes the k-th one need not be among the first k vectors.
+    """
+    return n_clusters if embedding == "lsc" else max(2 * n_clusters - 1, 1)
+
+
+def trivial_vector(column_sums: torch.Tensor) -> np.ndarray:
+    """The right singular vector of value 1 whose left one is constant.
+
+    S̄ is bistochastic, so the constant vector is always an eigenvector of value 1;
+    seen from the landmarks it is Z̄ᵀ1, the column sums of Z̄.
+    """
+    vector = column_sums.cpu().numpy()
+    return vector / np.linalg.norm(vector)
+
+
+def _component_vectors(
+    gram: Symmetric, trivial: np.ndarray, n_wanted: int
+) -> np.ndarray:
+    """What a graph in several pieces adds to the eigenvalue 1, of shape (Σp, c - 1).
+
+    Each piece has its own constant vector. They are known without computing, and
+    must be: an iterative solver may miss copies of a repeated eigenvalue. Beyond
+    ``n_wanted`` pieces the largest count.
+    """
+    piece = gram.pieces()
+    mass = np.bincount(piece, weights=trivial**2)
+    kept = np.argsort(-mass, kind="stable")[: n_wanted + 1]
+    kept = kept[mass[kept] > 0]
+    pieces = np.where(piece[:, None] == kept, trivial[:, None], 0)  # (Σp, c)
+    pieces /= np.sqrt(mass[kept])
+    # Orthogonal complement of the trivial vector inside the span of the pieces.
+    inside = scipy.linalg.null_space((pieces.T @ trivial)[None, :])  # (c, c - 1)
+    return pieces @ inside
+
+
+def _leading_eigenvectors(
+    gram: Symmetric, known: np.ndarray, n_wanted: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Largest eigenpairs of the Gram matrix orthogonal to the known vectors."""
+
+    def deflated(x: np.ndarray) -> np.ndarray:
+        return gram.times(x) - known @ (known.T @ x)
+
+    shape = (gram.size, gram.size)
+    operator = LinearOperator(shape, matvec=deflated, dtype=np.float64)
+    start = np.random.default_rng(0).standard_normal(gram.size)
+    solve = partial(eigsh, operator, k=n_wanted, v0=start, ncv=2 * n_wanted + 30)
+    try:
+        return solve(maxiter=_MOST_RESTARTS)
+    except ArpackNoConvergence:
+        # Too many values equal 1 up to rounding: directions that a walk leaves less
+        # than once in a million steps cannot be told apart, any mixture will do.
+        return solve(tol=1e-6)
+
+
+def spectral_basis(gram: Symmetric, trivial: np.ndarray, n_wanted: int) -> Basis:
+    """The ``n_wanted`` leading singular vectors after the constant one (Prop. 1).
+
+    The constant direction is taken out by name rather than by position: when the
+    graph falls apart several values equal 1 and the first vector is any mixture.
+    Vectors that do not exist (rank too small) come back as zeros.
+    """
+    size, n_landmarks = gram.size, len(trivial)
+    trivial = gram.from_landmarks(trivial)
+    n_possible = min(n_wanted, size - 1)
+    if size <= max(_DENSE_LIMIT, 4 * n_possible):
+        dense = gram.dense() - np.outer(trivial, trivial)
+        values, vectors = np.linalg.eigh(dense)
+    else:
+        pieces = _component_vectors(gram, trivial, n_possible)
+        values, vectors = np.ones(pieces.shape[1]), pieces
+        n_missing = n_possible - pieces.shape[1]
+        if n_missing > 0:
+            known = np.column_stack([trivial, pieces])
+            more = _leading_eigenvectors(gram, known, n_missing)
+            values = np.concatenate([values, more[0]])
+            vectors = np.column_stack([vectors, more[1]])
+    order = np.argsort(-values, kind="stable")[:n_possible]
+    values, vectors = values[order], gram.to_landmarks(vectors[:, order])
+    vectors = vectors * _positive_signs(vectors)
+    exists = values > _RANK_TOLERANCE
+    padded_vectors = np.zeros((n_landmarks, n_wanted))
+    padded_values = np.zeros(n_wanted)
+    padded_vectors[:, :n_possible] = np.where(exists, vectors, 0)
+    padded_values[:n_possible] = np.sqrt(np.where(exists, values.clip(max=1), 0))
+    return Basis(padded_vectors, padded_values)
+
+
+def _positive_signs(vectors: np.ndarray) -> np.ndarray:
+    """Signs that make the largest entry of each vector positive: B has no free sign."""
+    largest = np.abs(vectors).argmax(axis=0)
+    return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def diffusion_time(singular_values: np.ndarray, n_clusters: int) -> float:
+    """The time t after which the k-th vector has lost a set part of its weight."""
+    low, high = _TIME_LIMITS
+    value = float(singular_values[n_clusters - 1])
+    if not 0 < value < 1:
+        return low if value <= 0 else high
+    return min(max(math.log(_KEPT_OF_VECTOR_K) / (2 * math.log(value)), low), high)
+
+
+def embedding_matrix(basis: Basis, embedding: str, n_clusters: int) -> np.ndarray:
+    """The matrix that takes a row of Z̄ to its coordinates, of shape (Σp, q).
+
+    VΣ⁻¹ for LSC; for diffusion its columns are weighted by (σ²)^t.
+    """
+    values = basis.singular_values
+    weights = np.divide(1, values, out=np.zeros_like(values), where=values > 0)
+    if embedding == "diffusion":
+        weights = weights * values ** (2 * diffusion_time(values, n_clusters))
+    return basis.vectors * weights
+
+
+def embed(affinity: FusedAffinity, matrix: torch.Tensor) -> torch.Tensor:
+    """Coordinates of rows with their length taken out, of shape (n, q).
+
+    A row that is zero in all directions stays zero.
+    """
+    coordinates = affinity.times(matrix)
+    norms = lengths(coordinates)
+    return coordinates / norms.masked_fill(norms == 0, 1)

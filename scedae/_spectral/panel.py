@@ -1,0 +1,97 @@
+"""The whole ensemble and opposed halves of it, asked for so many clusters each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+
+import numpy as np
+import torch
+from sklearn.metrics import adjusted_rand_score
+
+from scedae._random import generator
+from scedae._spectral.affinity import FusedAffinity, unfuse
+from scedae._spectral.embedding import Basis
+from scedae._spectral.number import Candidate, candidate
+from scedae._spectral.views import View, opposed_views
+
+# Rows that the halves learn from at most, and rows that all are asked about: opinions
+# shall cost little beside the fit.
+_ROWS_LEARNT = 100_000
+_ROWS_ASKED = 2000
+# How often the rows are cut into halves: one cut may be unlucky.
+_CUTS = 2
+
+
+class Panel:
+    """Opinions on the clusters of some rows.
+
+    Parameters
+    ----------
+    affinity : FusedAffinity
+        Z̄ of the rows at hand.
+    column_scales : sequence of tensor
+        Those by which it was fused.
+    basis : Basis
+        Of the whole, with the vectors that the largest number of clusters needs.
+    embedding : {"diffusion", "lsc"}
+    seed : int
+    """
+
+    def __init__(
+        self,
+        affinity: FusedAffinity,
+        column_scales: Sequence[torch.Tensor],
+        basis: Basis,
+        embedding: str,
+        seed: int,
+    ) -> None:
+        self._embedding, self._seed = embedding, seed
+        draw = generator(seed, "opinions")
+        order = torch.randperm(affinity.n_rows, generator=draw)
+        learnt = affinity.take(order[:_ROWS_LEARNT].to(affinity.device))
+        self._asked = order[:_ROWS_ASKED].to(affinity.device)
+        first_ones = torch.arange(len(self._asked), device=affinity.device)
+        bare = list(unfuse(learnt, column_scales))
+        n_vectors = len(basis.singular_values)
+        self._whole = View(learnt.take(first_ones), basis)
+        self._pairs = [
+            opposed_views(bare, first_ones, n_vectors, draw) for _ in range(_CUTS)
+        ]
+
+    def weigh(self, numbers: Iterable[int]) -> tuple[Candidate, ...]:
+        """Evidence for each number of clusters, the best first."""
+        values = self._whole.basis.singular_values
+        found = []
+        for k in numbers:
+            own = self._opinion(self._whole, k, "whole")
+            found.append(candidate(values, k, self._agreement(own, k)))
+        return tuple(sorted(found, key=lambda each: -each.score))
+
+    def stability(self, labels: torch.Tensor, n_clusters: int) -> float:
+        """How much the halves agree with the labels of all rows, and together."""
+        return self._agreement(labels[self._asked].cpu().numpy(), n_clusters)
+
+    def _agreement(self, labels: np.ndarray, n_clusters: int) -> float:
+        found = []
+        for cut, pair in enumerate(self._pairs):
+            halves = [
+                self._opinion(view, n_clusters, f"half {cut} {side}")
+                for side, view in enumerate(pair)
+            ]
+            found.append(agreement([labels, *halves]))
+        return float(np.mean(found))
+
+    def _opinion(self, view: View, n_clusters: int, name: str) -> np.ndarray:
+        draw = generator(self._seed, "opinions", n_clusters, name)
+        return view.labels(n_clusters, self._embedding, draw)
+
+
+def agreement(opinions: Sequence[np.ndarray]) -> float:
+    """Mean adjusted Rand index over all pairs of labels, in [0, 1].
+
+    1 when all are the same up to the names of the clusters, 0 when they agree no more
+    than labels dealt at random would (less than that counts as 0).
+    """
+    pairs = [adjusted_rand_score(a, b) for a, b in combinations(opinions, 2)]
+    return float(np.clip(np.mean(pairs), 0, 1))

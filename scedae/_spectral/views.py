@@ -1,0 +1,105 @@
+"""Second opinions: the same rows as two halves of the ensemble see them.
+
+Every other member, taught by half of the rows, against the rest of the members, taught
+by the other half. Clusters that both find are in the data; clusters that only one of
+them finds are in the method, or in the draw of the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from scedae._spectral.affinity import (
+    Affinity,
+    FusedAffinity,
+    fuse,
+    inverse_root,
+)
+from scedae._spectral.distances import nearest
+from scedae._spectral.embedding import (
+    Basis,
+    embed,
+    embedding_matrix,
+    n_vectors,
+    spectral_basis,
+    trivial_vector,
+)
+from scedae._spectral.factored import gram_of
+from scedae._spectral.kmeans import kmeans
+
+# Starts and rounds of k-means for an opinion, which need not be as good as the answer.
+_STARTS = 3
+_ROUNDS = 30
+
+
+@dataclass(frozen=True)
+class View:
+    """An ensemble, or a part of one, that can be cut into any number of clusters."""
+
+    affinity: FusedAffinity  # of the rows that are asked about
+    basis: Basis
+
+    def labels(
+        self, n_clusters: int, embedding: str, generator: torch.Generator
+    ) -> np.ndarray:
+        """Clusters of the rows, as this view has them, of shape (n,)."""
+        basis = self.basis.first(n_vectors(embedding, n_clusters))
+        matrix = embedding_matrix(basis, embedding, n_clusters)
+        matrix_there = torch.from_numpy(matrix).to(self.affinity.device)
+        points = embed(self.affinity, matrix_there)
+        found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
+        return nearest(points, found.centers)[:, 0].cpu().numpy()
+
+
+def opposed_views(
+    affinities: Sequence[Affinity],
+    asked: torch.Tensor,
+    n_wanted: int,
+    generator: torch.Generator,
+) -> tuple[View, View]:
+    """Two halves of the ensemble that share neither a member nor a row.
+
+    A single member stands in both halves; they still share no row. Each half costs an
+    eighth of the Gram matrix of the whole, and an eigenproblem of half its size.
+
+    Parameters
+    ----------
+    affinities : sequence of Affinity
+        Z_ℓ of every member, of the rows to learn from.
+    asked : tensor of int
+        Numbers of the rows that both will be asked about.
+    n_wanted : int
+        Vectors of each view.
+    generator : torch.Generator
+        Draws the halves of the rows.
+    """
+    n_rows, device = len(affinities[0].columns), affinities[0].columns.device
+    order = torch.randperm(n_rows, generator=generator).to(device)
+    # Neighbours in the list are alike (snapshots of one training, members on the
+    # rows): taking turns gives some of each kind to both halves.
+    members = affinities[::2], affinities[1::2] or affinities
+    rows = order.tensor_split(2)
+    first, second = (
+        _view(own, half, asked, n_wanted)
+        for own, half in zip(members, rows, strict=True)
+    )
+    return first, second
+
+
+def _view(
+    affinities: Sequence[Affinity],
+    learnt: torch.Tensor,
+    asked: torch.Tensor,
+    n_wanted: int,
+) -> View:
+    """What some members learn from some rows, with the rows asked about."""
+    known = [affinity.take(learnt) for affinity in affinities]
+    scales = [inverse_root(affinity.column_sums()) for affinity in known]
+    fused = fuse(known, scales)
+    trivial = trivial_vector(fused.column_sums())
+    basis = spectral_basis(gram_of(fused), trivial, n_wanted)
+    return View(fuse([a.take(asked) for a in affinities], scales), basis)

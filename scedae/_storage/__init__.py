@@ -1,0 +1,1 @@
+"""What lies on disk: model files and checkpoints of trainings."""
