@@ -43,10 +43,9 @@ from scedae import SCEDAE, datasets
 from scedae._autoencoder import PRECISIONS, TrainingOptions
 from scedae._members import plan_members
 from scedae._progress import Progress
-from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics
+from scedae._rows import MemoryRows, fit_scaler, gather_statistics
 from scedae.internal import (
     CodeRows,
-    EncodedEnsemble,
     Tail,
     cluster_members,
     encode_members,
@@ -122,16 +121,13 @@ def tail() -> dict[str, Any]:
     """The verbs after training on GPU and CPU, with the same encodings."""
     X, y = datasets.load_mnist()
     gpu = torch.device("cuda", 0)
-    rows = MemoryRows(X).to(gpu)
+    rows = MemoryRows(X, gpu).brought()
     scaler = fit_scaler(gather_statistics(rows), "auto")
     specs = plan_members("structure", None, (500, 750, 1000), 30, 1000)
     options = TrainingOptions(10, 256, 2e-3, "one-cycle", scaler.bounded, "tf32")
-    source = ScaledRows(rows, scaler, gpu)
-    encoded = encode_members(source, specs, options, 0, gpu, Progress())
-    on_cpu = EncodedEnsemble(
-        [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members],
-        encoded.reports,
-    )
+    encoded = encode_members(rows, scaler, specs, options, 0, Progress())
+    moved = [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members]
+    on_cpu = replace(encoded, members=moved)
     record: dict[str, Any] = {}
     labels = []
     for name, members in (("gpu", encoded), ("cpu", on_cpu)):

@@ -43,9 +43,9 @@ def seconds(*arguments: Any) -> float:
 
 
 def measure(name: str, device: torch.device, n_steps: int, repeats: int) -> dict:
-    rows = MemoryRows(DATA[name]()[0]).to(device)
+    rows = MemoryRows(DATA[name]()[0], device).brought()
     scaler = fit_scaler(gather_statistics(rows), "auto")
-    source = ScaledRows(rows, scaler, device)
+    source = ScaledRows(rows, scaler)
     batch = resolve_batch_size(256, rows.n_rows)
     precision = "tf32" if device.type == "cuda" else "float32"
     options = TrainingOptions(10, batch, 2e-3, "one-cycle", scaler.bounded, precision)

@@ -12,7 +12,7 @@ from scedae._member_training import Trained, train_members
 from scedae._members import MemberSpec
 from scedae._model import MemberReport
 from scedae._progress import Progress
-from scedae._rows import ScaledRows, ScaledStream, TensorRows
+from scedae._rows import Rows, ScaledRows, Scaler, TensorRows, scaled
 from scedae._storage.checkpoint import Checkpoint
 from scedae.exceptions import (
     CollapsedEnsembleError,
@@ -54,37 +54,33 @@ class EncodedEnsemble:
 
     members: list[EncodedMember]
     reports: tuple[MemberReport, ...]
-    stream: ScaledStream | None = None  # all rows, where the encodings are of a sample
+    rows: Rows  # all of them; the encodings are of their sample
 
 
 def encode_members(
-    source: ScaledRows | ScaledStream,
+    rows: Rows,
+    scaler: Scaler,
     specs: Sequence[MemberSpec],
     training: TrainingOptions | None,
     seed: int,
-    device: torch.device,
     progress: Progress,
     *,
     rows_are_equal: bool = False,
     checkpoint: Checkpoint | None = None,
 ) -> EncodedEnsemble:
-    """encode: train every member, encode all rows, leave out what collapsed.
-
-    Of rows that do not lie in memory, a sample is encoded.
-    """
+    """encode: train every member, encode the sample, leave out what collapsed."""
     progress.stage("encode")
+    source = scaled(rows, scaler, seed)
     trained: Trained = {}
     if training is not None:
         trained = train_members(
-            source, specs, training, seed, device, progress, checkpoint
+            rows, source, specs, training, seed, progress, checkpoint
         )
-    stream = source if isinstance(source, ScaledStream) else None
-    at_hand = source.sample(device) if isinstance(source, ScaledStream) else source
-    members = _encode(at_hand, specs, trained)
+    members = _encode(source.sample(), specs, trained)
     reports = tuple(
         _report(member, trained, rows_are_equal=rows_are_equal) for member in members
     )
-    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports, stream)
+    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports, rows)
 
 
 def _encode(

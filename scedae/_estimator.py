@@ -303,7 +303,7 @@ default="auto"
                 digest_of_rows(context.rows, context.statistics),
                 scaler,
                 training,
-                context.work_device,
+                context.rows.device,
             )
         self._fit_members(
             context,

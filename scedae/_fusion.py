@@ -11,7 +11,7 @@ import torch
 
 from scedae import _spectral as spectral
 from scedae._model import FittedMember
-from scedae._rows import ScaledStream, Tick
+from scedae._rows import Rows, Scaler, Tick, on_scaled
 
 
 @dataclass(frozen=True)
@@ -73,16 +73,17 @@ class Fusion:
 def fuse_members(
     members: list[FittedMember],
     affinities: Sequence[spectral.Affinity],
-    stream: ScaledStream | None,
+    rows: Rows,
+    scaler: Scaler,
     n_neighbors: int,
     tick: Tick,
 ) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
-    if stream is None:
+    if rows.all_at_hand:
         fused = spectral.fuse(affinities, [m.column_scale for m in members])
         return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
     kernel = partial(landmark_sums, tuple(members), n_neighbors)
-    sums: LandmarkSums = stream.total(kernel, add, tick)
+    sums: LandmarkSums = rows.total(on_scaled(rows, scaler, kernel), add, tick)
     members = _rescaled(members, sums)
     fused = spectral.fuse(affinities, [m.column_scale for m in members])
     return Fusion(members, fused, *sums.fused(members))

@@ -13,7 +13,7 @@ from scedae._defaults import resolve_precision
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._random import child_seed
-from scedae._rows import Crew, ScaledRows, ScaledStream
+from scedae._rows import Crew, Rows, TrainingRows
 from scedae._storage.checkpoint import Checkpoint
 from scedae._threads import own_threads
 
@@ -28,19 +28,19 @@ Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
 
 
 def train_members(
-    source: ScaledRows | ScaledStream,
+    rows: Rows,
+    source: TrainingRows,
     specs: Sequence[MemberSpec],
     options: TrainingOptions,
     seed: int,
-    device: torch.device,
     progress: Progress,
     checkpoint: Checkpoint | None,
 ) -> Trained:
     """One training for all members that share it, kept at each member's epoch."""
     runs = _plan_runs(specs, seed)
     trained: dict[TrainingRun, TrainedRun] = {}
-    streamed = isinstance(source, ScaledStream)
-    watch = _Watch(progress, list(runs.values()), streamed=streamed)
+    share = TRAINING_SHARE if rows.all_at_hand else STREAMED_TRAINING_SHARE
+    watch = _Watch(progress, list(runs.values()), share)
     if checkpoint is not None:
         found = {run: checkpoint.finished(run) for run in runs.values()}
         trained = {run: result for run, result in found.items() if result is not None}
@@ -53,13 +53,13 @@ def train_members(
         if checkpoint is not None:
             checkpoint.finish(run, result)
 
-    crew = source.rows.crew() if isinstance(source, ScaledStream) else None
-    if isinstance(source, ScaledStream) and crew is not None:
+    crew, home = rows.crew(), rows.home
+    if crew is not None:
         _train_by_crew(crew, source, missing, options, done)
     elif missing:
-        results = train_runs(source, missing, options, device, watch.epoch, checkpoint)
+        results = train_runs(source, missing, options, home, watch.epoch, checkpoint)
         trained |= zip(missing, results, strict=True)
-    return {name: _moved(trained[run], device) for name, run in runs.items()}
+    return {name: _moved(trained[run], home) for name, run in runs.items()}
 
 
 def _plan_runs(
@@ -80,7 +80,7 @@ def _plan_runs(
 
 def _train_by_crew(
     crew: Crew,
-    source: ScaledStream,
+    source: TrainingRows,
     runs: Sequence[TrainingRun],
     options: TrainingOptions,
     done: Callable[[TrainingRun, TrainedRun], None],
@@ -97,7 +97,7 @@ def _train_by_crew(
 
 
 def _train_share(
-    source: ScaledStream,
+    source: TrainingRows,
     options: TrainingOptions,
     runs: Sequence[TrainingRun],
     should_stop: Callable[[], bool],
@@ -125,10 +125,9 @@ class _Watch:
     """Turns epochs of trainings into progress of the whole fit."""
 
     def __init__(
-        self, progress: Progress, runs: Sequence[TrainingRun], *, streamed: bool
+        self, progress: Progress, runs: Sequence[TrainingRun], share: float
     ) -> None:
         self._progress, self._n_runs = progress, len(runs)
-        share = STREAMED_TRAINING_SHARE if streamed else TRAINING_SHARE
         self._share = share / max(sum(run.epochs for run in runs), 1)
 
     def found(self, runs: Sequence[TrainingRun]) -> None:

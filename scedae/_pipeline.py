@@ -34,7 +34,7 @@ from scedae._model import (
 )
 from scedae._progress import Progress
 from scedae._random import generator
-from scedae._rows import Rows, ScaledStream, Scaler, scaled
+from scedae._rows import Rows, Scaler, on_scaled
 from scedae._storage.checkpoint import Checkpoint
 from scedae._threads import share_out
 
@@ -84,7 +84,6 @@ def fit_pipeline(
     *,
     training: TrainingOptions | None,
     seed: int,
-    device: torch.device,
     progress: Progress,
     rows_are_equal: bool = False,
     checkpoint: Checkpoint | None = None,
@@ -95,11 +94,11 @@ def fit_pipeline(
     equal, so that constant codes are no sign of a collapse.
     """
     encoded = encode_members(
-        scaled(rows, scaler, device, seed),
+        rows,
+        scaler,
         specs,
         training,
         seed,
-        device,
         progress,
         rows_are_equal=rows_are_equal,
         checkpoint=checkpoint,
@@ -121,13 +120,13 @@ def cluster_members(
     sample. Where there are more, their sums and labels take a pass each. Of a range of
     ``n_clusters`` the best is taken.
     """
-    stream = encoded.stream
+    rows = encoded.rows
     progress.stage("anchor")
     members, affinities = _anchor_all(encoded, tail, seed, progress)
 
     progress.stage("fuse")
     fusion = fuse_members(
-        members, affinities, stream, tail.n_neighbors, _ticking(progress)
+        members, affinities, rows, scaler, tail.n_neighbors, _ticking(progress)
     )
     del affinities  # as large as the fused one
 
@@ -154,14 +153,14 @@ def cluster_members(
         partition.centers,
     )
     assignment = pipeline.assign_embedded(fused, partition.points)
-    labels, confidence = _answer(pipeline, assignment, stream, progress)
+    labels, confidence = _answer(pipeline, assignment, rows, progress)
     stability = np.nan
     if panel is not None:
         # Of the clusters as k-means has them, since that is how halves are cut.
         stability = panel.stability(partition.kmeans_labels, n_clusters)
     return PipelineFit(
         pipeline,
-        embedding=partition.points.cpu().numpy() if stream is None else None,
+        embedding=partition.points.cpu().numpy() if rows.all_at_hand else None,
         labels=labels,
         confidence=confidence,
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
@@ -253,14 +252,15 @@ def _with_votes(
 def _answer(
     pipeline: FittedPipeline,
     assignment: Assignment,
-    stream: ScaledStream | None,
+    rows: Rows,
     progress: Progress,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Labels and confidence of all rows, by a pass if there are more than at hand."""
-    if stream is None:
+    if rows.all_at_hand:
         return assignment.labels.cpu().numpy(), assignment.confidence.cpu().numpy()
-    kernel = partial(_assign_there, pipeline)
-    labels, confidence = stream.each(kernel, ROW_RESULTS, _ticking(progress))
+    kernel = on_scaled(rows, pipeline.scaler, partial(_assign_there, pipeline))
+    found = rows.each(kernel, ROW_RESULTS, tick=_ticking(progress))
+    labels, confidence = rows.keep(found)
     return labels, confidence
 
 

@@ -9,9 +9,10 @@ import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from scedae._device import resolve_device
 from scedae._rows import (
     MemoryRows,
-    Stream,
+    Rows,
     is_elsewhere,
     open_rows,
     plain_dtype,
@@ -27,7 +28,7 @@ from scedae.exceptions import (
 
 def check_rows(
     estimator: BaseEstimator, X: Any, *, reset: bool, in_memory: bool = False
-) -> MemoryRows | Stream:
+) -> Rows:
     """Rows of any accepted container, or one clear error.
 
     ``reset`` is True in ``fit``, which learns number and names of the columns, and
@@ -50,12 +51,12 @@ def check_rows(
     )
     X = plain_dtype(X)
     refuse_not_finite(X, getattr(estimator, "feature_names_in_", None))
-    return MemoryRows(X)
+    return MemoryRows(X, resolve_device(estimator.device))
 
 
 def _check_rows_elsewhere(
     estimator: BaseEstimator, X: Any, *, reset: bool, in_memory: bool
-) -> MemoryRows | Stream:
+) -> Rows:
     """The same for rows in a file or on a cluster: numbers are checked when read."""
     rows = open_rows(X, estimator.device)
     array = whole(rows)
@@ -71,7 +72,9 @@ def _check_rows_elsewhere(
 
         header = pyarrow.table({name: pyarrow.array([0.0]) for name in rows.names})
     validate_data(estimator, header, reset=reset, skip_check_array=True)
-    return rows if array is None else MemoryRows(array)
+    if array is None:
+        return rows
+    return MemoryRows(array, rows.home)
 
 
 def _from_tensor(X: torch.Tensor) -> np.ndarray:

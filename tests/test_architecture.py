@@ -169,6 +169,15 @@ def test_files_are_renamed_in_one_place():
     assert homes == {"_whole_file.py", "cli/output.py"}
 
 
+def test_nobody_asks_where_rows_live():
+    """Memory, file and cluster answer the same questions."""
+    for path in PACKAGE.rglob("*.py"):
+        if path.parent != PACKAGE / "_rows":
+            taken = {name for _, names in imported(path) for name in names}
+            assert not taken & {"Stream", "StoredRows", "DaskRows", "DrawnEpochs"}, path
+            assert "stream is None" not in path.read_text(), path
+
+
 def test_dask_has_one_home():
     """Two files know Dask, and are imported for Dask collections alone."""
     for path in PACKAGE.rglob("*.py"):

@@ -11,12 +11,11 @@ from scedae import SCEDAE
 from scedae._autoencoder import TrainingOptions
 from scedae._members import plan_members
 from scedae._progress import Progress
-from scedae._rows import MemoryRows, ScaledRows, fit_scaler, gather_statistics, stream
+from scedae._rows import MemoryRows, fit_scaler, gather_statistics, stream
 from scedae._storage import checkpoint as _checkpoint
 from scedae.datasets import load_digits
 from scedae.internal import (
     CodeRows,
-    EncodedEnsemble,
     Tail,
     cluster_members,
     encode_members,
@@ -72,19 +71,17 @@ def test_precisions(precision, blobs):
 
 def test_the_same_encodings_give_the_same_labels_on_both_devices():
     X, _ = load_digits()
-    rows = MemoryRows(X).to(GPU)
+    rows = MemoryRows(X, GPU).brought()
     scaler = fit_scaler(gather_statistics(rows), "auto")
     specs = plan_members("structure", None, (48, 72, 96), 100, 250)
     options = TrainingOptions(10, 224, 2e-3, "one-cycle", True, "tf32")
-    encoded = encode_members(
-        ScaledRows(rows, scaler, GPU), specs, options, 0, GPU, Progress()
-    )
+    encoded = encode_members(rows, scaler, specs, options, 0, Progress())
     moved = [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members]
     labels = [
         cluster_members(
             ensemble, scaler, 10, Tail(3, "diffusion"), 0, Progress()
         ).labels
-        for ensemble in (encoded, EncodedEnsemble(moved, encoded.reports))
+        for ensemble in (encoded, replace(encoded, members=moved))
     ]
     assert adjusted_rand_score(*labels) >= 0.99
 

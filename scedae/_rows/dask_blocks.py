@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from scedae._plain_torch import plain_torch
+from scedae._rows.interface import Add, EachKernel, TotalKernel
 from scedae._rows.numbers import checked_tensor
-from scedae._rows.passes import Add, EachKernel, TotalKernel
 from scedae._rows.stream import block_height
 from scedae._threads import one_thread
 

@@ -20,6 +20,7 @@ import torch
 from dask.base import compute, persist
 from dask.delayed import delayed
 
+from scedae._device import resolve_device
 from scedae._rows.dask_blocks import (
     apply,
     block_height_of,
@@ -29,8 +30,15 @@ from scedae._rows.dask_blocks import (
     sum_up,
 )
 from scedae._rows.dask_crew import QUIET, RETRIES, DaskCrew, current_client, options
-from scedae._rows.passes import Add, EachKernel, Tick, TotalKernel, ignore
-from scedae._rows.stream import Result, Stream
+from scedae._rows.interface import (
+    Add,
+    EachKernel,
+    Result,
+    Tick,
+    TotalKernel,
+    ignore,
+)
+from scedae._rows.stream import Stream
 from scedae.exceptions import BlockReadError, ScedaeError
 
 # Sums that are added up by one task.
@@ -80,6 +88,11 @@ class DaskRows(Stream):
     def crew(self) -> DaskCrew | None:
         client = current_client()
         return None if client is None else DaskCrew(client)
+
+    @property
+    def home(self) -> torch.device:
+        # Where workers look up their device, this process needs none.
+        return resolve_device("cpu" if self.crew() else self.device)
 
     def total(
         self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore

@@ -10,7 +10,7 @@ from typing import IO, Self
 
 import numpy as np
 
-from scedae._rows.stream import Result
+from scedae._rows.interface import Result
 from scedae._whole_file import whole_file
 
 

@@ -20,7 +20,6 @@ or when they are not negative and at least half of them are zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -28,7 +27,6 @@ import torch
 from scedae._device import resolve_device
 from scedae._numerics import lengths
 from scedae._rows.directions import Directions
-from scedae._rows.passes import Placed, memory_blocks
 from scedae._rows.statistics import Statistics
 
 SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
@@ -36,10 +34,6 @@ SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
 # Farther from the centre no square fits into float32.
 _LARGEST = 1e18
 _STANDARD_LIMIT = 10.0
-# Scaled numbers that are kept, so that no step has to scale them again: 16 MB on the
-# host (256 MB where rows are turned, which takes longer), 2 GB on a GPU.
-_KEPT_NUMBERS = {"cpu": 1 << 22, "cuda": 1 << 29}
-_KEPT_TURNED = 1 << 26
 
 
 def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
@@ -193,50 +187,3 @@ class Scaling:
         if isinstance(self.device, torch.device):
             return self.device
         return resolve_device(self.device)
-
-
-class ScaledRows:
-    """Rows as the network sees them: gathered, moved to ``device``, then scaled.
-
-    Rows that are few enough are scaled once and kept.
-    """
-
-    def __init__(
-        self, rows: Placed, scaler: Scaler, device: torch.device | None = None
-    ) -> None:
-        self._rows = rows
-        self._target = device or rows.device
-        self._scale = Scaling(scaler.to(self._target), rows.dtype, self._target)
-        self.device = rows.device
-        self.n_rows, self.n_columns = rows.n_rows, scaler.n_columns
-        most = _KEPT_NUMBERS[self._target.type]
-        if scaler.directions is not None:
-            most = max(most, _KEPT_TURNED)
-        few = rows.n_rows * scaler.n_columns <= most
-        self._may_keep = few and self.device == self._target
-        self._kept: torch.Tensor | None = None
-
-    def epoch(self, number: int) -> ScaledRows:
-        """The rows an epoch draws from: here always all of them."""
-        return self
-
-    def take(self, index: torch.Tensor) -> torch.Tensor:
-        """Scaled rows with the given numbers; the index lives where the rows do."""
-        if self._may_keep:
-            return self._all().index_select(0, index)
-        travels = self.device != self._target
-        return self._scale(self._rows.take(index, pinned=travels))
-
-    def blocks(self) -> Iterator[torch.Tensor]:
-        """All rows in their order, a block at a time."""
-        # Kept for the steps of a training; who only walks over the rows, as predict
-        # does, needs no copy of them.
-        return self._scaled_blocks() if self._kept is None else iter([self._kept])
-
-    def _all(self) -> torch.Tensor:
-        if self._kept is None:
-            self._kept = torch.cat(list(self._scaled_blocks()))
-        return self._kept
-
-    def _scaled_blocks(self) -> Iterator[torch.Tensor]:
-        return map(self._scale, memory_blocks(self._rows))

@@ -8,8 +8,7 @@ from operator import add
 
 import torch
 
-from scedae._rows.passes import Placed, memory_blocks
-from scedae._rows.stream import Stream
+from scedae._rows.interface import Rows
 
 # Rows whose squares are summed in one go: they stay in a CPU's cache.
 _HEIGHT = 4096
@@ -106,8 +105,6 @@ def block_moments(block: torch.Tensor) -> Moments:
     return reduce(add, map(Moments.of, block.split(_HEIGHT)))
 
 
-def gather_statistics(rows: Placed | Stream) -> Statistics:
+def gather_statistics(rows: Rows) -> Statistics:
     """One pass over the rows, in blocks."""
-    if isinstance(rows, Stream):
-        return rows.total(block_moments, add).statistics()
-    return reduce(add, map(Moments.of, memory_blocks(rows))).statistics()
+    return rows.total(block_moments, add).statistics()

@@ -13,10 +13,17 @@ from typing import Any
 import numpy as np
 import torch
 
+from scedae._rows.interface import (
+    Add,
+    EachKernel,
+    Result,
+    Tick,
+    TotalKernel,
+    ignore,
+)
 from scedae._rows.numbers import checked_tensor
-from scedae._rows.passes import Add, EachKernel, Tick, TotalKernel, ignore
 from scedae._rows.results import ResultFile
-from scedae._rows.stream import Result, Stream, block_height
+from scedae._rows.stream import Stream, block_height
 from scedae._rows.tables import Table
 from scedae.exceptions import BlockReadError
 

@@ -1,25 +1,22 @@
 """Rows that do not lie in memory: read in blocks, learnt from by drawing.
 
-Three things are asked of them: a sum over all rows, results for each row, and some
-rows drawn at random. What is drawn depends on the number of rows and the seed alone,
-not on how the rows are stored: a file, its copy in another format and the same rows on
-a cluster learn from the same rows.
+What is drawn depends on the number of rows and the seed alone, not on how the rows are
+stored: a file, its copy in another format and the same rows on a cluster learn from the
+same rows.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from scedae._rows.crew import Crew
+from scedae._random import generator
+from scedae._rows.interface import Rows
+from scedae._rows.memory import AtHand, MemoryRows
 from scedae._rows.numbers import working_dtype
-from scedae._rows.passes import Add, EachKernel, Tick, TotalKernel, ignore
 
 # Rows that are drawn at a time, to train on for an epoch or to learn landmarks and
 # centres from: this many, and fewer where they are wide (256 MB in float32).
@@ -35,17 +32,6 @@ SAMPLE_PLACES = 1024
 # A block that is read: 64k rows, fewer where they are wide (32 MB in float32).
 _BLOCK_ROWS = 1 << 16
 _BLOCK_NUMBERS = 1 << 23
-
-
-@dataclass(frozen=True)
-class Result:
-    """One array of a pass: a line for each row, of this type and width."""
-
-    dtype: type[np.generic]
-    width: int | None = None  # None: one number a row
-
-    def shape(self, n_rows: int) -> tuple[int, ...]:
-        return (n_rows,) if self.width is None else (n_rows, self.width)
 
 
 def block_height(n_columns: int) -> int:
@@ -76,8 +62,10 @@ def scattered_runs(
     return [slice(start, start + length) for start in starts]
 
 
-class Stream(ABC):
-    """Rows of n_columns numbers each, somewhere."""
+class Stream(Rows):
+    """Rows that are read: a block at a time, or some that are drawn."""
+
+    all_at_hand = False
 
     def __init__(
         self,
@@ -89,53 +77,27 @@ class Stream(ABC):
         self.n_rows, self.n_columns = shape
         self.dtype = working_dtype(dtype)
         self.names = names
-        self.device = device  # a name is looked up by whoever does the work
+        self.device = device
         # Decided once, here: workers must draw the same.
         self._n_wanted = _n_wanted(self.n_columns)
+        self.rows_per_epoch = self.n_rows
+        if self._n_wanted < self.n_rows:
+            length = max(self._n_wanted // EPOCH_PLACES, 1)
+            self.rows_per_epoch = self._n_wanted // length * length
+        self._samples: dict[int, AtHand] = {}
 
-    @abstractmethod
-    def total(
-        self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
-    ) -> Any:
-        """The sum of what the kernel makes of blocks, always in the same order."""
-
-    @abstractmethod
-    def each(
-        self,
-        kernel: EachKernel,
-        results: Sequence[Result],
-        *,
-        out: Path | None = None,
-        tick: Tick = ignore,
-    ) -> tuple[Any, ...]:
-        """What the kernel makes of each row; the first result goes to ``out``."""
-
-    @abstractmethod
-    def read(self, runs: Sequence[slice]) -> torch.Tensor:
-        """Runs of rows, one after the other."""
-
-    def crew(self) -> Crew | None:
-        """Workers that can train; None: training happens here."""
-        return None
-
-    def keep(self, arrays: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Results of ``each`` that are there from now on; lazy ones are computed."""
-        return arrays
-
-    @abstractmethod
-    def n_distinct(self, labels: Any) -> int:
-        """How many different numbers a result of ``each`` has."""
-
-    @property
-    def rows_per_epoch(self) -> int:
-        """Rows that an epoch of training draws."""
-        if self._n_wanted >= self.n_rows:
-            return self.n_rows
-        length = max(self._n_wanted // EPOCH_PLACES, 1)
-        return self._n_wanted // length * length
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_samples": {}}  # workers have no use for it
 
     def draw(self, n_places: int, generator: torch.Generator) -> torch.Tensor:
         """Some raw rows, in their order; the same for any way to store them."""
         return self.read(
             scattered_runs(self.n_rows, self._n_wanted, n_places, generator)
         )
+
+    def sample(self, seed: int) -> AtHand:
+        """Rows from many places, read once."""
+        if seed not in self._samples:
+            drawn = self.draw(SAMPLE_PLACES, generator(seed, "sample"))
+            self._samples = {seed: MemoryRows(drawn.numpy(), self.home).brought()}
+        return self._samples[seed]

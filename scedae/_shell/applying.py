@@ -1,4 +1,4 @@
-"""A fitted model as kernels on rows, for rows that are here and rows elsewhere."""
+"""A fitted model as kernels on rows, wherever they live."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import torch
 
-from scedae._rows import OnScaled, Scaler, Scaling, Stream
+from scedae._rows import Rows, Scaler, on_scaled
 from scedae._spectral import nearest
 
 
@@ -30,14 +30,18 @@ class FittedModel(Protocol):
 ModelKernel = Callable[[Any, torch.Tensor], Any]
 
 
-def for_blocks(kernel: ModelKernel, model: FittedModel, rows: Stream) -> OnScaled:
-    """The same for raw rows somewhere else: the model goes where they are."""
-    scaling = Scaling(model.scaler, rows.dtype, rows.device)
-    return OnScaled(partial(_brought, kernel, model), scaling)
+def for_blocks(
+    kernel: ModelKernel, model: FittedModel, rows: Rows
+) -> Callable[[torch.Tensor], Any]:
+    """The same for blocks of raw rows: the model goes where they are worked on."""
+    model = model.to(rows.home)
+    return on_scaled(rows, model.scaler, partial(_brought, kernel, model))
 
 
 def _brought(kernel: ModelKernel, model: FittedModel, rows: torch.Tensor) -> Any:
-    return kernel(model.to(rows.device), rows)
+    if model.centers.device != rows.device:  # on a worker
+        model = model.to(rows.device)
+    return kernel(model, rows)
 
 
 def coordinates_of(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor]:

@@ -7,7 +7,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
-from functools import reduce
 from numbers import Integral
 from operator import add
 from pathlib import Path
@@ -30,15 +29,10 @@ from scedae._plain_torch import plain_torch
 from scedae._progress import Progress
 from scedae._random import root_seed
 from scedae._rows import (
-    MemoryRows,
     Result,
     Rows,
-    ScaledRows,
     Statistics,
-    Stream,
-    TensorRows,
     gather_statistics,
-    write_result,
 )
 from scedae._shell.applying import (
     FittedModel,
@@ -73,24 +67,7 @@ class FitContext:
     rows: Rows
     statistics: Statistics
     seed: int
-    device: torch.device
     progress: Progress
-
-    @property
-    def work_device(self) -> torch.device | str:
-        """Where the networks are; a name, where each worker looks it up."""
-        return self.rows.device if isinstance(self.rows, Stream) else self.device
-
-    @property
-    def trains_elsewhere(self) -> bool:
-        """Whether workers train, on devices that only they know."""
-        return isinstance(self.rows, Stream) and self.rows.crew() is not None
-
-    @property
-    def rows_in_memory(self) -> MemoryRows | TensorRows:
-        """The rows of an estimator that takes no others."""
-        assert not isinstance(self.rows, Stream)
-        return self.rows
 
 
 # Constraints of the parameters that several estimators have.
@@ -171,30 +148,16 @@ array or Dask collection of shape (n_samples, n_features)
         """Checked rows, where the fit will run, and what is known of them."""
         rows = check_rows(self, X, reset=True, in_memory=not self._learns_from_streams)
         check_enough_rows(rows.n_rows, self.n_clusters)
-        device = self._home(rows)
-        placed: Rows = rows
-        if isinstance(rows, Stream):
+        if not rows.all_at_hand:
             progress.stage("read")
-        else:
-            placed = rows.to(device)
+        rows = rows.brought()
         seed = root_seed(self.random_state)
-        return FitContext(placed, gather_statistics(placed), seed, device, progress)
-
-    def _home(self, rows: Rows) -> torch.device:
-        """Where the part of the work is done that is done here.
-
-        Where workers look up their device, this process needs none.
-        """
-        elsewhere = isinstance(rows, Stream) and rows.crew() is not None
-        return resolve_device("cpu" if elsewhere else self.device)
+        return FitContext(rows, gather_statistics(rows), seed, progress)
 
     def _conclude(self, context: FitContext) -> None:
         """What every fit leaves behind, and a word if the answer is degenerate."""
         self.seed_ = context.seed
-        if isinstance(context.rows, Stream):
-            self.n_clusters_ = context.rows.n_distinct(self.labels_)
-        else:
-            self.n_clusters_ = len(np.unique(self.labels_))
+        self.n_clusters_ = context.rows.n_distinct(self.labels_)
         self._fitted_parameters = self._json_parameters()
         warn_if_degenerate(
             self.n_clusters_,
@@ -258,11 +221,7 @@ array or Dask collection of shape (n_samples, n_features)
     def _score(self, X: Any) -> float:
         model = self._model()
         rows = check_rows(self, X, reset=False)
-        if isinstance(rows, Stream):
-            sums = rows.total(for_blocks(squared_distance_of, model, rows), add)
-        else:
-            blocks = self._scaled_blocks(rows, model)
-            sums = reduce(add, (squared_distance_of(*pair) for pair in blocks))
+        sums = rows.total(for_blocks(squared_distance_of, model, rows), add)
         distance, count = sums.tolist()
         return -distance / count
 
@@ -381,22 +340,7 @@ array or Dask collection of shape (n_samples, n_features)
         model = self._model()
         path = None if out is None else Path(out)
         rows = check_rows(self, X, reset=False)
-        if isinstance(rows, Stream):
-            return rows.each(for_blocks(kernel, model, rows), results, out=path)
-        parts = [kernel(*pair) for pair in self._scaled_blocks(rows, model)]
-        arrays = [torch.cat(part).cpu().numpy() for part in zip(*parts, strict=True)]
-        if path is not None:
-            arrays[0] = write_result(arrays[0], path)
-        return tuple(arrays)
-
-    def _scaled_blocks(
-        self, rows: MemoryRows, model: FittedModel
-    ) -> Iterator[tuple[FittedModel, torch.Tensor]]:
-        """The model on its device, with each block of rows as it wants them."""
-        device = resolve_device(self.device)
-        model = model.to(device)
-        for block in ScaledRows(rows, model.scaler, device).blocks():
-            yield model, block
+        return rows.each(for_blocks(kernel, model, rows), results, out=path)
 
     @property
     def _has_embedding(self) -> bool:

@@ -58,7 +58,6 @@ class SpectralClusterer(BaseClusterer):
             Tail(int(self.n_neighbors), embedding, landmark_method),
             training=training,
             seed=context.seed,
-            device=context.device,
             progress=context.progress,
             rows_are_equal=context.statistics.constant,
             checkpoint=checkpoint,

@@ -80,9 +80,9 @@ class AutoencoderParameters(BaseClusterer):
         return fit_scaler(context.statistics, self.scale)
 
     def _resolved_precision(self, context: FitContext) -> str:
-        if context.trains_elsewhere:
+        if context.rows.crew() is not None:
             return self.precision  # each worker knows its own device
-        return resolve_precision(self.precision, context.device.type)
+        return resolve_precision(self.precision, context.rows.home.type)
 
     def _training_options(self, context: FitContext, scaler: Scaler) -> TrainingOptions:
         return TrainingOptions(

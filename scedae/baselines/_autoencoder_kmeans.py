@@ -10,7 +10,6 @@ import torch
 from scedae._ensemble import encode_members
 from scedae._members import MemberSpec
 from scedae._random import RandomState, generator
-from scedae._rows import ScaledRows
 from scedae._shell.base import FitContext
 from scedae._shell.training import AUTOENCODER_CONSTRAINTS
 from scedae._spectral import kmeans
@@ -79,11 +78,11 @@ precision, scale, device, random_state, verbose
             self._resolved_layers(context), self._resolved_epochs(context), 2
         )
         encoded = encode_members(
-            ScaledRows(context.rows_in_memory, scaler, context.device),
+            context.rows,
+            scaler,
             [member],
             self._training_options(context, scaler),
             context.seed,
-            context.device,
             context.progress,
             rows_are_equal=context.statistics.constant,
         )

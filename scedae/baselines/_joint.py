@@ -33,7 +33,7 @@ from scedae._model import MemberReport
 from scedae._numerics import column_sums, product
 from scedae._progress import Progress
 from scedae._random import child_seed, generator
-from scedae._rows import ScaledRows
+from scedae._rows import ScaledRows, scaled
 from scedae._shell.base import FitContext, at_work
 from scedae._spectral import kmeans, revive_empty
 from scedae._threads import one_blas_thread
@@ -165,10 +165,10 @@ class JointClusterer(EncoderClusterer):
     ) -> list[JointResult]:
         """Train one member for each seed, all of them together."""
         scaler = self._scaler(context)
-        source = ScaledRows(context.rows_in_memory, scaler, context.device)
+        source = scaled(context.rows, scaler, context.seed).sample()
         # Squared error on linear outputs, as published, whatever the range of rows.
         options = replace(self._training_options(context, scaler), bounded=False)
-        with torch.no_grad(), on_device(context.device):
+        with torch.no_grad(), on_device(context.rows.home):
             return _Fit(self, context, source, options, seeds).run()
 
 
@@ -187,7 +187,7 @@ class _Fit:
         self._seeds = seeds
         steps_per_epoch = max(source.n_rows // options.batch_size, 1)
         self._plan = clusterer._plan(steps_per_epoch)
-        self._rate, self._device = options.learning_rate, context.device
+        self._rate, self._device = options.learning_rate, context.rows.home
         hidden = clusterer._resolved_layers(context)
         runs = [
             TrainingRun(
@@ -200,7 +200,7 @@ class _Fit:
         self._training: Training
         self._batches: Batches
         self._training, self._batches = start_training(
-            source, runs, options, context.device
+            source, runs, options, self._device
         )
         self._history: list[list[dict[str, float]]] = [[] for _ in seeds]
 

@@ -16,7 +16,7 @@ from scedae._estimator import SCEDAE
 from scedae._landmark_spectral import LandmarkSpectralClustering
 from scedae._members import MemberSpec
 from scedae._progress import Progress
-from scedae._rows import Scaler
+from scedae._rows import MemoryRows, Scaler
 from scedae.experiments.data import DataSet, load
 from scedae.experiments.encodings import encoding_file, encoding_name, read_encoding
 from scedae.experiments.environment import circumstances
@@ -143,7 +143,8 @@ def cluster_encodings(
         whitened=False,  # the published methods end with k-means
         split_halves=False,  # thousands of runs, and no table asks for stability
     )
-    encoded, seed = EncodedEnsemble(members, ()), run.seed(specification.seed)
+    encoded = EncodedEnsemble(members, (), MemoryRows(data.rows))
+    seed = run.seed(specification.seed)
     with own_threads(), one_blas_thread:
         return cluster_members(
             encoded, _NO_SCALER, data.n_clusters, tail, seed, Progress()

@@ -13,7 +13,6 @@ import torch
 from scedae._estimator import SCEDAE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
-from scedae._rows import scaled
 from scedae._whole_file import whole_file
 from scedae.exceptions import CollapsedMemberWarning
 from scedae.experiments.data import DataSet
@@ -123,11 +122,11 @@ def _encode(model: SCEDAE, data: DataSet, progress: Progress) -> EncodedEnsemble
     context = model._context(data.rows, progress)
     scaler = model._scaler(context)
     return encode_members(
-        scaled(context.rows, scaler, context.device, context.seed),
+        context.rows,
+        scaler,
         list(model.ensemble),  # type: ignore[arg-type]
         model._training_options(context, scaler),
         context.seed,
-        context.device,
         progress,
     )
 

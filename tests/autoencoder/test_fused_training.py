@@ -33,8 +33,8 @@ def images(rng):
 
 
 def source_of(X):
-    rows = MemoryRows(X).to(GPU)
-    return ScaledRows(rows, fit_scaler(gather_statistics(rows), "auto"), GPU)
+    rows = MemoryRows(X, GPU).brought()
+    return ScaledRows(rows, fit_scaler(gather_statistics(rows), "auto"))
 
 
 def options(precision="tf32"):

@@ -16,8 +16,8 @@ ORDERS = list(itertools.permutations((12, 8, 10)))
 
 
 def source_of(X, device=CPU):
-    rows = MemoryRows(X).to(device)
-    return ScaledRows(rows, fit_scaler(gather_statistics(rows), "auto"), device)
+    rows = MemoryRows(X, device).brought()
+    return ScaledRows(rows, fit_scaler(gather_statistics(rows), "auto"))
 
 
 def options(schedule="one-cycle", rate=2e-3, bounded=True):

@@ -1,23 +1,25 @@
-"""Rows in files: drawing, reading, failing, and results that are files."""
+"""What is asked of rows anywhere; files: drawing, reading, failing, and results."""
 
 import operator
 import sys
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
 from scedae._rows import (
     Result,
     fit_scaler,
     gather_statistics,
+    memory,
     open_rows,
     stored,
     stream,
     tables,
 )
-from scedae._rows.memory import MemoryRows
-from scedae._rows.scaled_stream import ScaledStream
+from scedae._rows.memory import MemoryRows, TensorRows
+from scedae._rows.scaled import DrawnEpochs
 from scedae._rows.stream import scattered_runs
 from scedae.exceptions import BlockReadError
 from tests.helpers import in_formats
@@ -33,11 +35,28 @@ def X(rng):
     return X
 
 
-@pytest.fixture(params=FORMATS)
-def rows(request, X, tmp_path, monkeypatch):
-    """The same rows in every format, in blocks of 64."""
+@pytest.fixture
+def small_blocks(monkeypatch):
     monkeypatch.setattr(stream, "_BLOCK_ROWS", 64)
+    monkeypatch.setattr(memory, "_BLOCK_ROWS", 64)
     monkeypatch.setattr(stream, "DRAWN_ROWS", 128)
+
+
+@pytest.fixture(params=FORMATS)
+def stored_rows(request, X, tmp_path, small_blocks):
+    """The same rows in every format, in blocks of 64."""
+    return open_rows(in_formats(X, tmp_path)[request.param], "cpu")
+
+
+@pytest.fixture(params=["array", "tensor", "sparse", *FORMATS])
+def rows(request, X, tmp_path, small_blocks):
+    """The same, and in memory too."""
+    if request.param == "array":
+        return MemoryRows(X)
+    if request.param == "sparse":
+        return MemoryRows(sp.csr_matrix(X))
+    if request.param == "tensor":
+        return TensorRows(torch.from_numpy(X), torch.float32)
     return open_rows(in_formats(X, tmp_path)[request.param], "cpu")
 
 
@@ -61,8 +80,29 @@ def test_statistics_are_those_of_memory(rows, X):
         torch.testing.assert_close(getattr(found, name), getattr(expected, name))
 
 
-def test_what_is_drawn_does_not_depend_on_the_format(rows):
-    generator = torch.Generator().manual_seed(3)
+def test_runs_are_read_one_after_the_other(rows, X):
+    runs = [slice(3, 9), slice(60, 70), slice(999, 1000)]
+    wanted = np.concatenate([X[run] for run in runs])
+    np.testing.assert_array_equal(rows.read(runs), wanted)
+
+
+def test_memory_is_the_case_in_which_the_sample_is_everything(rows, X):
+    sample = rows.sample(seed=0)
+    seen = torch.cat(list(sample.blocks()))
+    assert sample.n_rows == len(seen) == (1000 if rows.all_at_hand else 128)
+    np.testing.assert_array_equal(seen, X[seen[:, 0].long()])
+    assert rows.crew() is None
+
+
+def test_the_sample_is_read_once_and_does_not_travel(stored_rows, monkeypatch):
+    sample = stored_rows.sample(seed=0)
+    monkeypatch.setattr(type(stored_rows), "read", None)
+    assert stored_rows.sample(seed=0) is sample
+    assert not stored_rows.__getstate__()["_samples"]
+
+
+def test_what_is_drawn_does_not_depend_on_the_format(stored_rows):
+    rows, generator = stored_rows, torch.Generator().manual_seed(3)
     drawn = rows.draw(16, generator)[:, 0].long()
     runs = scattered_runs(1000, 128, 16, torch.Generator().manual_seed(3))
     expected = np.concatenate([np.arange(run.start, run.stop) for run in runs])
@@ -95,13 +135,13 @@ def test_epochs_draw_anew_and_are_repeatable(X, tmp_path, monkeypatch):
     monkeypatch.setattr(stream, "DRAWN_ROWS", 128)
     rows = open_rows(in_formats(X, tmp_path)["npy"], "cpu")
     scaler = fit_scaler(gather_statistics(rows), "standard")
-    source, again = (ScaledStream(rows, scaler, seed=0) for _ in range(2))
+    source, again = (DrawnEpochs(rows, scaler, seed=0) for _ in range(2))
     everything = torch.arange(128)
     first, second = (source.epoch(number).take(everything) for number in (1, 2))
     assert source.n_rows == len(first) == 128
     assert not torch.equal(first, second)
     assert torch.equal(again.epoch(2).take(everything), second)
-    other = ScaledStream(rows, scaler, seed=1)
+    other = DrawnEpochs(rows, scaler, seed=1)
     assert not torch.equal(other.epoch(1).take(everything), first)
 
 
