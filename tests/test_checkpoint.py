@@ -1,6 +1,7 @@
 """A fit that was killed goes on, and ends as if nothing had happened."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,12 +9,16 @@ import sys
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import make_blobs
 
 from scedae import SCEDAE
 from scedae._autoencoder import training as training_module
 from scedae._rows import stream
 from scedae._storage import checkpoint as _checkpoint
+from scedae._storage.archive import read_archive, write_archive
+from scedae._storage.checkpoint import remembered_seed
 from scedae.report import recipe
+from tests.golden.make import HERE as GOLDEN
 from tests.helpers import QUICK
 
 CPU = torch.device("cpu")
@@ -129,15 +134,140 @@ def test_a_fit_without_a_seed_goes_on_with_the_one_it_had(blobs, tmp_path, train
     assert other.seed_ != first.seed_
 
 
-def test_a_damaged_file_costs_its_training_alone(blobs, tmp_path, trained, caplog):
-    first = model(tmp_path).fit(blobs[0])
-    path = next(tmp_path.glob("trained-*"))
-    path.write_bytes(path.read_bytes()[:100])
-    trained.clear()
-    again = model(tmp_path).fit(blobs[0])
+def flipped(path):
+    """One bit of the numbers: before there were checksums, nobody noticed."""
+    raw = bytearray(path.read_bytes())
+    raw[-5] ^= 16
+    path.write_bytes(raw)
+
+
+def rewritten(change):
+    def damage(path):
+        archive = read_archive(path)
+        info, tensors = archive.info, dict(archive.tensors)
+        change(info, tensors)
+        write_archive(path, info, tensors)
+
+    return damage
+
+
+def of_format_4(path):
+    path.write_bytes((GOLDEN / "format-4" / "SCEDAE.scedae").read_bytes())
+
+
+DAMAGES = {
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:100]),
+    "empty": lambda path: path.write_bytes(b""),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "a flipped bit": flipped,
+    "a missing key": rewritten(lambda info, t: info.pop("runs")),
+    "a key too many": rewritten(lambda info, t: info.update(code="")),
+    "no trainings": rewritten(lambda info, t: info.update(runs=[])),
+    "other epochs": rewritten(lambda info, t: info.update(runs=[{"epochs": [3]}])),
+    "text for epochs": rewritten(lambda info, t: info.update(runs=[{"epochs": "x"}])),
+    "a missing tensor": rewritten(lambda info, t: t.pop("run.0.20.0.weight")),
+    "a tensor too many": rewritten(lambda info, t: t.update(more=torch.ones(1))),
+    "a short history": rewritten(
+        lambda info, t: t.update({"run.0.history": t["run.0.history"][:3].clone()})
+    ),
+    "another type": rewritten(
+        lambda info, t: t.update({"run.0.20.0.bias": t["run.0.20.0.bias"].double()})
+    ),
+    "not finite": rewritten(lambda info, t: t["run.0.20.0.bias"].fill_(torch.nan)),
+    "another format": of_format_4,
+}
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder of finished trainings, and the embedding they led to."""
+    folder = tmp_path_factory.mktemp("finished")
+    X, _ = make_blobs(240, 6, centers=3, cluster_std=0.6, random_state=0)
+    return folder, model(folder).fit(X).embedding_
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_costs_its_training_alone(
+    blobs, tmp_path, trained, caplog, finished, damage
+):
+    folder = shutil.copytree(finished[0], tmp_path / "there")
+    path = next(folder.glob("trained-*"))
+    DAMAGES[damage](path)
+    if damage == "a folder":
+        # Nothing can be written there: that is an error, and no folder is deleted.
+        with pytest.raises(OSError):
+            model(folder).fit(blobs[0])
+        return
+    again = model(folder).fit(blobs[0])
     assert set(trained) == {1}  # one member, alone
     assert "starts again" in caplog.text
-    np.testing.assert_array_equal(again.embedding_, first.embedding_)
+    np.testing.assert_array_equal(again.embedding_, finished[1])
+    assert read_archive(path).tensors  # the file is whole again
+
+
+def a_state_of_another_shape(info, tensors):
+    tensors["state.1"] = torch.zeros(1)
+
+
+UNFINISHED = {
+    "cut": DAMAGES["cut"],
+    "a flipped bit": flipped,
+    "a missing key": rewritten(lambda info, t: info.pop("epoch")),
+    "an epoch too late": rewritten(lambda info, t: info.update(epoch=20)),
+    "another epoch": rewritten(lambda info, t: info.update(epoch=3)),
+    "no tensors": rewritten(lambda info, t: info.update(n_tensors=0)),
+    "a tensor too few": rewritten(
+        lambda info, t: (info.update(n_tensors=5), t.pop("state.5"))
+    ),
+    "a state of another shape": rewritten(a_state_of_another_shape),
+}
+
+
+@pytest.mark.parametrize("damage", UNFINISHED)
+def test_damage_to_a_training_under_way_costs_that_training(
+    blobs, tmp_path, monkeypatch, often, finished, damage
+):
+    with monkeypatch.context() as patch:
+        interrupt_at(patch, 13)
+        with pytest.raises(Killed):
+            model(tmp_path).fit(blobs[0])
+    for path in tmp_path.glob("unfinished-*"):
+        UNFINISHED[damage](path)
+    resumed = model(tmp_path).fit(blobs[0])
+    np.testing.assert_array_equal(resumed.embedding_, finished[1])
+    assert not list(tmp_path.glob("unfinished-*"))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b'{"seed": "x"}',
+        b'{"seed": -1}',
+        b'{"seed": 3}',
+        b'{"seed": 3, "check": "0"}',
+        b"[" * 100_000,
+        b"\xff\xfe",
+    ],
+    ids=lambda c: repr(c[:20]),
+)
+def test_a_damaged_seed_costs_the_seed_alone(tmp_path, content, caplog):
+    assert remembered_seed(tmp_path, "rows", 1) == 1
+    (tmp_path / "seed-rows.json").write_bytes(content)
+    assert remembered_seed(tmp_path, "rows", 2) == 2
+    assert "another seed is drawn" in caplog.text
+    assert remembered_seed(tmp_path, "rows", 3) == 2
+
+
+@pytest.mark.parametrize("name", ["__version__", "_TRAINING"])
+def test_another_version_takes_nothing_up(blobs, tmp_path, trained, monkeypatch, name):
+    model(tmp_path).fit(blobs[0])
+    trained.clear()
+    monkeypatch.setattr(_checkpoint, name, "other")
+    model(tmp_path).fit(blobs[0])
+    assert trained
 
 
 def test_the_folder(blobs, tmp_path):

@@ -1,8 +1,11 @@
 """Save and load: one file, no pickle, and nothing believed before it is checked."""
 
 import json
+import os
 import pickle
 import struct
+import threading
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -12,7 +15,11 @@ from safetensors.torch import load_file, save_file
 
 from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec
 from scedae._members import ENSEMBLES
+from scedae._storage.archive import read_archive, unpack_archive
+from scedae._storage.container import pack_container
+from scedae._storage.records import Record
 from scedae.exceptions import ModelFileError
+from tests.golden.make import HERE as GOLDEN
 from tests.helpers import ESTIMATORS
 
 
@@ -104,19 +111,21 @@ def test_a_model_can_be_read_by_whom_other_files_can(saved):
 def test_a_failed_save_keeps_the_old_file(saved, blobs, monkeypatch):
     before = saved.read_bytes()
 
-    def disk_full(tensors, path, metadata):
-        path.write_bytes(b"half")
+    def disk_full(path, raw):
+        with path.open("wb") as file:
+            file.write(raw[: len(raw) // 2])
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("safetensors.torch.save_file", disk_full)
+    monkeypatch.setattr("pathlib.Path.write_bytes", disk_full)
     with pytest.raises(OSError, match="No space left"):
         ESTIMATORS["SCEDAE"]().fit(blobs[0]).save(saved)
+    monkeypatch.undo()
     assert saved.read_bytes() == before
     assert len(list(saved.parent.iterdir())) == 1
 
 
 def test_another_estimator_is_refused(saved):
-    with pytest.raises(ModelFileError, match="holds a SCEDAE, not a Landmark"):
+    with pytest.raises(ModelFileError, match="holds a 'SCEDAE', not a Landmark"):
         LandmarkSpectralClustering.load(saved)
 
 
@@ -126,41 +135,77 @@ def test_a_missing_file(tmp_path):
 
 
 def rewrite(path, change):
-    """The file again, after ``change`` had its way with description and tensors."""
+    """The file again, after ``change`` had its way with description and tensors.
+
+    Its checksum is right: what is wrong must be seen in what it says.
+    """
     raw = path.read_bytes()
     (length,) = struct.unpack("<Q", raw[:8])
     info = json.loads(json.loads(raw[8 : 8 + length])["__metadata__"]["scedae"])
     tensors = load_file(path)
     change(info, tensors)
-    save_file(tensors, path, metadata={"scedae": json.dumps(info)})
+    path.write_bytes(pack_container(tensors, {"scedae": json.dumps(info)}))
+
+
+def member(info, number=0):
+    return info["model"]["pipeline"]["members"][number]
 
 
 DAMAGES = {
     "other version": lambda info, t: info.update(version=99),
+    "a version that is no number": lambda info, t: info.update(version="5"),
     "no parameters": lambda info, t: info.pop("parameters"),
     "unknown parameter": lambda info, t: info["parameters"].update(surprise=1),
+    "a place to write": lambda info, t: info["parameters"].update(checkpoint_dir="/"),
+    "an object as parameter": lambda info, t: info["parameters"].update(epochs={}),
+    "a list of text": lambda info, t: info["parameters"].update(hidden_layers=["x"]),
     "wrong columns": lambda info, t: info.update(n_features_in=5),
+    "names of other columns": lambda info, t: info.update(feature_names_in=["a"]),
     "lost tensor": lambda info, t: t.pop("member.2.landmarks"),
+    "a tensor too many": lambda info, t: t.update(surprise=torch.ones(3)),
+    "an unknown field": lambda info, t: info.update(surprise=1),
+    "an unknown field of a member": lambda info, t: member(info).update(surprise=1),
     "lost model": lambda info, t: info.update(model={}),
+    "model is a list": lambda info, t: info.update(model=[]),
     "not finite": lambda info, t: t["centers"].fill_(float("nan")),
     "wrong shape": lambda info, t: t.update(centers=torch.ones(3, 99).double()),
+    "single precision": lambda info, t: t.update(centers=t["centers"].float()),
+    "integers for weights": lambda info, t: t.update(
+        {"encoder.0.0.weight": t["encoder.0.0.weight"].long()}
+    ),
     "lost metric": lambda info, t: t.pop("metric"),
     "a metric of another shape": lambda info, t: t.update(metric=torch.eye(9).double()),
     "a metric that is not finite": lambda info, t: t["metric"].fill_(float("inf")),
+    "numbers too large": lambda info, t: t["metric"].fill_(1e308),
     "short labels": lambda info, t: t.update(labels=t["labels"][:9].clone()),
+    "labels of no cluster": lambda info, t: t["labels"].fill_(3),
+    "negative labels": lambda info, t: t["labels"].fill_(-1),
+    "confidence over one": lambda info, t: t["confidence"].fill_(1.1),
+    "negative votes": lambda info, t: t["member.0.votes"].fill_(-0.1),
+    "no landmarks": lambda info, t: t.update(
+        {"member.0.landmarks": t["member.0.landmarks"][:0].clone()}
+    ),
     "unknown scale": lambda info, t: info["model"]["pipeline"]["scaler"].update(
         kind="os.system"
     ),
     "no neighbours": lambda info, t: info["model"]["pipeline"].update(n_neighbors=0),
+    "no members": lambda info, t: info["model"]["pipeline"].update(members=[]),
+    "a report too few": lambda info, t: info["model"]["reports"].pop(),
     "text for a number": lambda info, t: info.update(seed="x"),
+    "a negative seed": lambda info, t: info.update(seed=-1),
+    "true for a number": lambda info, t: info.update(seed=True),
     "labels that are no integers": lambda info, t: t.update(labels=t["labels"] * 1.0),
     "a centre too few": lambda info, t: t.update(centers=t["centers"][:2].clone()),
-    "no bandwidth": lambda info, t: info["model"]["pipeline"]["members"][0].update(
-        bandwidth=float("nan")
+    "no bandwidth": lambda info, t: member(info).update(bandwidth=float("nan")),
+    "a bandwidth too small": lambda info, t: member(info).update(bandwidth=1e-320),
+    "a negative bandwidth": lambda info, t: member(info).update(bandwidth=-1.0),
+    "an encoder of other widths": lambda info, t: member(info)["spec"].update(
+        hidden_layers=[12, 8]
     ),
     "unknown embedding": lambda info, t: info["model"]["pipeline"].update(
         embedding="x"
     ),
+    "epochs that do not count": lambda info, t: t["report.0.history"].fill_(7),
 }
 
 
@@ -195,3 +240,179 @@ def test_a_cut_file_is_refused(saved):
         saved.write_bytes(raw[:size])
         with pytest.raises(ModelFileError):
             SCEDAE.load(saved)
+
+
+def test_a_flipped_bit_is_refused_wherever_it_is(rng):
+    raw = bytearray((GOLDEN / "format-5" / "DCN.scedae").read_bytes())
+    for place in range(len(raw)):
+        bit = 1 << int(rng.integers(8))
+        raw[place] ^= bit
+        with pytest.raises(ModelFileError):
+            unpack_archive(raw)
+        raw[place] ^= bit
+    unpack_archive(raw)
+
+
+def test_any_reader_of_safetensors_can_read_a_model(saved):
+    ours = read_archive(saved).tensors
+    theirs = load_file(saved)
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        assert ours[name].numpy().tobytes() == theirs[name].numpy().tobytes()
+
+
+def test_a_newer_format_names_the_version_that_reads_it(saved):
+    rewrite(saved, lambda info, t: info.update(version=6, written_by="7.1.0"))
+    with pytest.raises(ModelFileError, match=r"format version 6.* scedae 7\.1\.0 or"):
+        SCEDAE.load(saved)
+
+
+def test_a_field_of_a_newer_version_is_refused_with_that_version(saved):
+    rewrite(saved, lambda info, t: info.update(extra=1, written_by="7.1.0"))
+    with pytest.raises(ModelFileError, match=r"of scedae 7\.1\.0.*'extra'"):
+        SCEDAE.load(saved)
+
+
+def test_a_text_in_a_file_cannot_write_to_the_terminal(saved):
+    rewrite(
+        saved,
+        lambda info, t: info.update(
+            version=6, written_by="\x1b[2J", estimator="\u202e\x1b[31m"
+        ),
+    )
+    with pytest.raises(ModelFileError) as caught:
+        SCEDAE.load(saved)
+    assert str(caught.value).isascii() and str(caught.value).isprintable()
+
+
+def safetensors_of(header, data=b""):
+    text = json.dumps(header).encode() if isinstance(header, dict) else header
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+HOSTILE = {
+    "brackets": b'{"a":' + b"[" * 3_000_000 + b"]" * 3_000_000 + b"}",
+    "lists": b'{"a":[' + b"[]," * 3_000_000 + b"[]]}",
+    "objects": b'{"a":[' + b"{}," * 3_000_000 + b"{}]}",
+    "numbers": b'{"a":[' + b"1.5," * 3_000_000 + b"1]}",
+    "texts": b'{"a":[' + b'"ab",' * 3_000_000 + b'""]}',
+    "tensors": b"{"
+    + b",".join(
+        b'"%d":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}' % i
+        for i in range(150_000)
+    )
+    + b"}",
+    "description": json.dumps(
+        {"__metadata__": {"scedae": "[" + "[]," * 3_000_000 + "[]]"}}
+    ).encode(),
+    "escaped description": b'{"__metadata__":{"scedae":"{\\"a\\":['
+    + b"[]\\u002c" * 1_000_000
+    + b'[]]}"}}',
+    "one large number": b'{"a":' + b"9" * 9_000_000 + b"}",
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_no_file_costs_more_than_four_times_its_size(tmp_path, kind):
+    path = tmp_path / "model"
+    path.write_bytes(safetensors_of(HOSTILE[kind]))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError):
+            read_archive(path)
+        assert tracemalloc.get_traced_memory()[1] <= 4 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "length", [0, 7, 2**31, 2**63, 2**64 - 1], ids=lambda n: f"header of {n}"
+)
+def test_a_header_that_lies_about_its_length(tmp_path, length):
+    path = tmp_path / "model"
+    path.write_bytes(struct.pack("<Q", length) + b"{}      ")
+    with pytest.raises(ModelFileError):
+        SCEDAE.load(path)
+
+
+def entry(dtype="F32", shape=(1,), offsets=(0, 4)):
+    return {"dtype": dtype, "shape": shape, "data_offsets": offsets}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        {"a": entry(shape=(2**62, 2**62))},
+        {"a": entry(shape=(-1,))},
+        {"a": entry(shape=(True,))},
+        {"a": entry(offsets=(0, 8))},
+        {"a": entry(offsets=(4, 0))},
+        {"a": entry(offsets=(0,))},
+        {"a": entry(dtype="F8")},
+        {"a": entry(), "b": entry()},
+        {"a": entry(shape=(0,) * 5, offsets=(0, 0))},
+        {"a": entry(shape=(0, 2**62), offsets=(0, 0))},
+        {"a": {**entry(), "code": "print()"}},
+        {"a": []},
+        {"__metadata__": []},
+        {"__metadata__": {"scedae": 1}},
+    ],
+    ids=str,
+)
+def test_a_header_that_lies_about_its_tensors(tmp_path, header):
+    path = tmp_path / "model"
+    path.write_bytes(safetensors_of(header, b"\0" * 4))
+    with pytest.raises(ModelFileError):
+        SCEDAE.load(path)
+
+
+def test_no_name_may_occur_twice(tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(safetensors_of(b'{"__metadata__":{},"__metadata__":{}}'))
+    with pytest.raises(ModelFileError):
+        SCEDAE.load(path)
+
+
+def test_what_is_no_plain_file_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFileError, match="no plain file"):
+        SCEDAE.load(tmp_path / "pipe")
+    with pytest.raises(IsADirectoryError):
+        SCEDAE.load(tmp_path)
+
+
+def test_loads_beside_saves_see_one_model_or_the_other(blobs, tmp_path):
+    """Two models of different shapes: a mixture of them could not be loaded."""
+    path = tmp_path / "model"
+    models = [
+        LandmarkSpectralClustering(k, n_landmarks=10 * k, random_state=0).fit(blobs[0])
+        for k in (2, 3)
+    ]
+    models[0].save(path)
+    stop = threading.Event()
+
+    def save():
+        while not stop.is_set():
+            for model in models:
+                model.save(path)
+
+    writer = threading.Thread(target=save)
+    writer.start()
+    try:
+        seen = {LandmarkSpectralClustering.load(path).n_clusters for _ in range(100)}
+    finally:
+        stop.set()
+        writer.join()
+    assert seen <= {2, 3}
+
+
+def test_an_optional_field_may_be_missing_and_nothing_else():
+    """How the format grows: what is new has a default."""
+    record = Record({"a": 1}, "it")
+    assert record.integer("a") == 1
+    assert record.number("verdict", default=0.5) == 0.5
+    assert record.records("kinds", default=[]) == []
+    record.finish()
+    with pytest.raises(ModelFileError, match="it lacks 'b'"):
+        record.integer("b")

@@ -224,7 +224,8 @@ def train_runs(
         members = [runs[number] for number in group]
         training, batches = start_training(source, members, options, device)
         taken = 0
-        if journal is not None and (unfinished := journal.recall(members)):
+        unfinished = journal.recall(members) if journal is not None else None
+        if unfinished is not None and _fits(unfinished, training):
             taken = _take_up(unfinished, training, batches)
             for number, result in zip(group, unfinished.results, strict=True):
                 results[number] = result
@@ -258,6 +259,12 @@ def train_runs(
 
     share_out(train_with_help, groups, on_error=stop.set)
     return results
+
+
+def _fits(unfinished: Unfinished, training: Training) -> bool:
+    """Whether what was kept is the state of such a training."""
+    kept, here = unfinished.tensors, training.state()
+    return [(t.shape, t.dtype) for t in kept] == [(t.shape, t.dtype) for t in here]
 
 
 def _take_up(unfinished: Unfinished, training: Training, batches: Batches) -> int:

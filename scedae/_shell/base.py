@@ -44,12 +44,14 @@ from scedae._shell.applying import (
 )
 from scedae._storage.archive import Archive, read_archive, write_archive
 from scedae._storage.model_file import Packed, unpack_spec
+from scedae._storage.records import Record
 from scedae._threads import one_blas_thread, own_threads
 from scedae._validation import (
     check_enough_rows,
     check_rows,
     warn_if_degenerate,
 )
+from scedae._version import __version__
 from scedae.exceptions import ModelFileError
 
 
@@ -109,7 +111,7 @@ class BaseClusterer(
         """JSON-like description and tensors of what was learnt."""
 
     @abstractmethod
-    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
+    def _unpack(self, record: Record, archive: Archive) -> None:
         """The reverse of ``_pack``."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -241,21 +243,16 @@ array or Dask collection of shape (n_samples, n_features)
             of_rows["embedding"] = torch.from_numpy(self.embedding_)
         else:
             streamed["n_clusters_streamed"] = self.n_clusters_
-        write_archive(
-            path,
-            Archive(
-                {
-                    "estimator": type(self).__name__,
-                    "parameters": self._fitted_parameters,
-                    "seed": self.seed_,
-                    "n_features_in": self.n_features_in_,
-                    "feature_names_in": None if names is None else list(names),
-                    "model": info,
-                    **streamed,
-                },
-                tensors | of_rows,
-            ),
-        )
+        about = {
+            "estimator": type(self).__name__,
+            "parameters": self._fitted_parameters,
+            "seed": self.seed_,
+            "n_features_in": self.n_features_in_,
+            "feature_names_in": None if names is None else list(names),
+            "model": info,
+            **streamed,
+        }
+        write_archive(path, about, tensors | of_rows)
 
     @classmethod
     def load(
@@ -271,41 +268,87 @@ array or Dask collection of shape (n_samples, n_features)
             estimator has it as its parameter.
         """
         archive = read_archive(path)
-        info = archive.info
-        if info.get("estimator") != cls.__name__:
-            raise ModelFileError(
-                f"{str(path)!r} holds a {info.get('estimator')}, not a {cls.__name__}."
-            )
         try:
-            loaded = cls(**_python_parameters(info["parameters"]))
-            loaded._validate_params()
-            loaded._fitted_parameters = info["parameters"]
-            loaded.n_features_in_ = int(info["n_features_in"])
-            if info["feature_names_in"] is not None:
-                names = np.asarray(info["feature_names_in"], dtype=object)
-                loaded.feature_names_in_ = names
-            loaded.seed_ = int(info["seed"])
-            if "n_clusters_streamed" in info:
-                loaded.n_clusters_ = int(info["n_clusters_streamed"])
-                loaded._unpack(info["model"], archive)
-            else:
-                loaded.labels_ = archive.integers("labels").numpy()
-                loaded.n_clusters_ = len(np.unique(loaded.labels_))
-                loaded._unpack(info["model"], archive)
-                loaded.embedding_ = archive.tensor(
-                    "embedding", len(loaded.labels_), loaded._n_features_out
-                ).numpy()
-            n_centers = len(loaded.pipeline_.centers)
-            if n_centers != loaded.n_clusters and loaded.n_clusters != "auto":
-                raise ModelFileError(f"{str(path)!r} lacks centres of clusters.")
-        except ModelFileError:
-            raise
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            loaded = cls._from_archive(archive)
+        except (ModelFileError, ValueError, TypeError) as error:
             raise ModelFileError(
-                f"{str(path)!r} is damaged: its description is incomplete ({error!r})."
+                f"{str(path)!r} (of scedae {archive.writer}) cannot be used by scedae "
+                f"{__version__}: {error}."
             ) from error
         loaded.device = str(resolve_device(device)) if device != "auto" else "auto"
         return loaded
+
+    @classmethod
+    def _from_archive(cls, archive: Archive) -> Self:
+        """An estimator out of a file, after everything in it was checked."""
+        record = Record(archive.info, "the description")
+        name = record.text("estimator")
+        if name != cls.__name__:
+            raise ModelFileError(f"it holds a {name[:40]!a}, not a {cls.__name__}")
+        loaded = cls(**cls._parameters_in(record.record("parameters")))
+        loaded._validate_params()
+        loaded.seed_ = record.integer("seed", 0, 2**32 - 1)
+        loaded._fitted_parameters = loaded._json_parameters()
+        loaded._unpack_columns(record)
+        loaded._unpack_rows(record, archive)
+        record.finish()
+        archive.finish()
+        loaded._try_out()
+        return loaded
+
+    @classmethod
+    def _parameters_in(cls, record: Record) -> dict[str, Any]:
+        """Parameters of a file. It may not say where this machine writes."""
+        known = set(cls._get_param_names()) - {"checkpoint_dir"}
+        found = {
+            name: _python_value(record.take(name), name)
+            for name in known
+            if name in record
+        }
+        record.finish()
+        return found
+
+    def _unpack_columns(self, record: Record) -> None:
+        self.n_features_in_ = record.integer("n_features_in", 1)
+        if record.is_null("feature_names_in"):
+            return
+        names = record.texts("feature_names_in")
+        if len(names) != self.n_features_in_:
+            raise record.wrong("feature_names_in", names)
+        self.feature_names_in_ = np.asarray(names, dtype=object)
+
+    def _unpack_rows(self, record: Record, archive: Archive) -> None:
+        """What was learnt, and what was said of the training rows."""
+        streamed = "n_clusters_streamed" in record
+        if not streamed:
+            labels = archive.tensor("labels", None, dtype=torch.int64, least=0)
+            self.labels_ = labels.numpy()
+        model = record.record("model")
+        self._unpack(model, archive)
+        model.finish()
+        n_centers = len(self.pipeline_.centers)
+        if self.n_clusters not in ("auto", n_centers):
+            raise ModelFileError(f"it has centres of {n_centers} clusters")
+        if streamed:
+            self.n_clusters_ = record.integer("n_clusters_streamed", 1, n_centers)
+            return
+        if self.labels_.max() >= n_centers:
+            raise ModelFileError("its labels are of clusters that it does not have")
+        self.n_clusters_ = len(np.unique(self.labels_))
+        shape = len(self.labels_), self._n_features_out
+        self.embedding_ = archive.tensor("embedding", *shape).numpy()
+
+    def _try_out(self) -> None:
+        """A model that cannot place one row is refused now and not later."""
+        model = self._model()
+        row = model.scaler.offset[None]
+        try:
+            with at_work(), np.errstate(all="ignore"):
+                (points,) = coordinates_of(model, model.scaler(row))
+        except (ValueError, RuntimeError, IndexError) as error:
+            raise ModelFileError(f"it cannot place a row ({error})") from error
+        if not bool(torch.isfinite(points).all()):
+            raise ModelFileError("it has numbers too large to compute with")
 
     def _json_parameters(self) -> dict[str, Any]:
         parameters = self.get_params(deep=False)
@@ -369,12 +412,19 @@ def _json_value(value: Any) -> Any:
     return value
 
 
-def _python_parameters(parameters: dict[str, Any]) -> dict[str, Any]:
-    def restore(value: Any) -> Any:
-        if isinstance(value, dict):
-            return unpack_spec(value["member"])
-        if isinstance(value, list):
-            return tuple(restore(item) for item in value)
-        return value
+def _python_value(value: Any, name: str) -> Any:
+    """A parameter out of a file: a plain value, or a list of widths or members."""
+    if isinstance(value, list):
+        return tuple(_python_item(item, name) for item in value)
+    if isinstance(value, dict):
+        raise ModelFileError(f"parameter {name!r} is an object")
+    return value
 
-    return {name: restore(value) for name, value in parameters.items()}
+
+def _python_item(item: Any, name: str) -> Any:
+    if isinstance(item, int) and not isinstance(item, bool):
+        return item
+    member = Record(item, f"parameter {name!r}")
+    spec = unpack_spec(member.record("member"))
+    member.finish()
+    return spec

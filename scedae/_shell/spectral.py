@@ -22,11 +22,14 @@ from scedae._storage.model_file import (
     Packed,
     pack_pipeline,
     pack_reports,
+    unpack_candidate,
     unpack_pipeline,
     unpack_reports,
 )
+from scedae._storage.records import Record
 from scedae._suggestion import ClusterSuggestion
 from scedae._validation import warn_if_unstable
+from scedae.exceptions import ModelFileError
 
 
 class SpectralClusterer(BaseClusterer):
@@ -158,21 +161,27 @@ class SpectralClusterer(BaseClusterer):
         candidates: tuple[Candidate, ...] = ()
         if hasattr(self, "suggestion_"):
             candidates = self.suggestion_.candidates
+        reports, histories = pack_reports(self.members_)
         return {
             "pipeline": info,
-            "reports": pack_reports(self.members_),
+            "reports": reports,
             "stability": self.stability_,
             "candidates": [asdict(candidate) for candidate in candidates],
-        }, tensors
+        }, tensors | histories
 
-    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
-        self.members_ = unpack_reports(info["reports"])
-        self.stability_ = float(info["stability"])
-        self._store_candidates([Candidate(**each) for each in info["candidates"]])
-        pipeline = unpack_pipeline(info["pipeline"], archive, self.n_features_in_)
+    def _unpack(self, record: Record, archive: Archive) -> None:
+        self.members_ = unpack_reports(record.records("reports"), archive)
+        self.stability_ = record.number("stability")
+        self._store_candidates(
+            [unpack_candidate(each) for each in record.records("candidates")]
+        )
+        pipeline = unpack_pipeline(
+            record.record("pipeline"), archive, self.n_features_in_
+        )
+        took_part = sum(not report.collapsed for report in self.members_)
+        if took_part != len(pipeline.members):
+            raise ModelFileError("its members are not those that it reports of")
         self._store_pipeline(pipeline)
         if hasattr(self, "labels_"):  # not of rows that did not lie in memory
-            self.confidence_ = archive.tensor("confidence", len(self.labels_)).numpy()
-        self._store_agreement(
-            archive.tensor("member_agreement", len(pipeline.members)).numpy()
-        )
+            self.confidence_ = archive.shares("confidence", len(self.labels_)).numpy()
+        self._store_agreement(archive.shares("member_agreement", took_part).numpy())

@@ -1,8 +1,14 @@
-"""What was learnt ↔ named tensors and JSON, for the model file."""
+"""What was learnt ↔ named tensors and a description, for the model file.
+
+Everything is checked before it is used: types, shapes, ranges, and that nothing is left
+over. A new optional field is read with a default, a new optional tensor where the
+description says that there is one; files from before then still load.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,12 +17,17 @@ import torch
 from scedae._members import MemberSpec
 from scedae._model import FittedMember, FittedPipeline, MemberReport
 from scedae._rows import SCALES, Directions, Scaler
-from scedae._spectral import EMBEDDINGS, Basis
+from scedae._spectral import EMBEDDINGS, Basis, Candidate
 from scedae._storage.archive import Archive
 from scedae._storage.packing import pack_encoder, unpack_encoder
+from scedae._storage.records import Record
 from scedae.exceptions import ModelFileError
 
 Packed = tuple[dict[str, Any], dict[str, torch.Tensor]]
+
+# Beyond these the square of a bandwidth is not a number to divide by. Zero stands for
+# rows that all lie on their landmarks.
+_BANDWIDTHS = (1e-150, 1e150)
 
 
 def pack_scaler(scaler: Scaler) -> Packed:
@@ -33,17 +44,20 @@ def pack_scaler(scaler: Scaler) -> Packed:
     return info, tensors
 
 
-def unpack_scaler(info: dict[str, Any], archive: Archive, n_columns: int) -> Scaler:
-    if info["kind"] not in SCALES:
-        raise ModelFileError(f"the model file names an unknown scale {info['kind']!r}.")
-    offset = archive.tensor("scaler.offset", n_columns)
-    factor = archive.tensor("scaler.factor", n_columns)
+def unpack_scaler(record: Record, archive: Archive, n_columns: int) -> Scaler:
+    kind = record.choice("kind", SCALES)
+    bounded, turned = record.flag("bounded"), record.flag("turned")
+    record.finish()
+    # Of raw columns, whose squares are finite.
+    offset = archive.tensor("scaler.offset", n_columns, least=-1e155, most=1e155)
+    factor = archive.tensor("scaler.factor", n_columns, least=0, most=math.inf)
     directions = None
-    if info["turned"]:
-        center = archive.tensor("scaler.center", n_columns)
-        matrix = archive.tensor("scaler.directions", n_columns, None)
+    if turned:
+        short = torch.float32
+        center = archive.tensor("scaler.center", n_columns, dtype=short)
+        matrix = archive.tensor("scaler.directions", n_columns, None, dtype=short)
         directions = Directions(center, matrix)
-    return Scaler(info["kind"], bool(info["bounded"]), offset, factor, directions)
+    return Scaler(kind, bounded, offset, factor, directions)
 
 
 def pack_pipeline(pipeline: FittedPipeline) -> Packed:
@@ -79,30 +93,28 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
     return info, tensors
 
 
-def unpack_pipeline(
-    info: dict[str, Any], archive: Archive, n_columns: int
-) -> FittedPipeline:
-    centers = archive.tensor("centers", None, None)
-    scaler = unpack_scaler(info["scaler"], archive, n_columns)
+def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedPipeline:
+    n_clusters = len(archive.tensor("centers", None, None))
+    scaler = unpack_scaler(record.record("scaler"), archive, n_columns)
     members = tuple(
-        _unpack_member(member, archive, f"member.{i}", scaler.n_columns, len(centers))
-        for i, member in enumerate(info["members"])
+        _unpack_member(member, archive, f"member.{i}", scaler.n_columns, n_clusters)
+        for i, member in enumerate(record.records("members"))
     )
-    if int(info["n_neighbors"]) < 1 or not members:
-        raise ModelFileError("the model file has no members or no neighbours.")
-    if info["embedding"] not in EMBEDDINGS:
-        raise ModelFileError(
-            f"the model file names an unknown embedding {info['embedding']!r}."
-        )
+    if not members:
+        raise ModelFileError("it has no members")
+    n_neighbors = record.integer("n_neighbors", 1)
+    embedding = record.choice("embedding", EMBEDDINGS)
+    record.finish()
     n_landmarks = sum(len(member.landmarks) for member in members)
     vectors = archive.tensor("basis.vectors", n_landmarks, None)
     width = vectors.shape[1]
-    values = archive.tensor("basis.singular_values", width)
+    # None of a matrix with a bistochastic square is over one.
+    values = archive.tensor("basis.singular_values", width, least=0, most=1.001)
     return FittedPipeline(
         scaler=scaler,
         members=members,
-        n_neighbors=int(info["n_neighbors"]),
-        embedding=info["embedding"],
+        n_neighbors=n_neighbors,
+        embedding=embedding,
         basis=Basis(vectors.numpy(), values.numpy()),
         metric=archive.tensor("metric", width, width),
         centers=archive.tensor("centers", None, width),
@@ -110,38 +122,120 @@ def unpack_pipeline(
 
 
 def _unpack_member(
-    info: dict[str, Any], archive: Archive, prefix: str, n_columns: int, n_clusters: int
+    record: Record, archive: Archive, prefix: str, n_columns: int, n_clusters: int
 ) -> FittedMember:
-    spec, encoder, width = unpack_spec(info["spec"]), None, n_columns
-    if info["encoder"] is not None:
-        n_layers = len(spec.hidden_layers) + 1
-        name = f"encoder.{info['encoder']}"
-        encoder = unpack_encoder(archive, name, n_columns, n_layers)
+    spec, encoder, width = unpack_spec(record.record("spec")), None, n_columns
+    if record.is_null("encoder") != (not spec.hidden_layers):
+        raise ModelFileError(f"{prefix} has an encoder without layers, or the reverse")
+    if spec.hidden_layers:
+        name = f"encoder.{record.integer('encoder')}"
+        encoder = unpack_encoder(archive, name, n_columns, spec.hidden_layers)
         width = encoder.encoding_dim
-    landmarks = archive.tensor(f"{prefix}.landmarks", None, width)
-    bandwidth = float(info["bandwidth"])
-    if not math.isfinite(bandwidth):
-        raise ModelFileError("a bandwidth of the model file is not finite.")
+    bandwidth = record.number("bandwidth", 0, _BANDWIDTHS[1])
+    if 0 < bandwidth < _BANDWIDTHS[0]:
+        raise record.wrong("bandwidth", bandwidth)
+    record.finish()
+    landmarks = archive.tensor(f"{prefix}.landmarks", None, width, dtype=torch.float32)
     return FittedMember(
         spec=spec,
         encoder=encoder,
         landmarks=landmarks,
         bandwidth=bandwidth,
-        column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks)),
-        votes=archive.tensor(f"{prefix}.votes", len(landmarks), n_clusters),
+        column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks), least=0),
+        votes=archive.shares(f"{prefix}.votes", len(landmarks), n_clusters),
     )
 
 
-def unpack_spec(info: dict[str, Any]) -> MemberSpec:
-    return MemberSpec(**{**info, "hidden_layers": tuple(info["hidden_layers"])})
-
-
-def pack_reports(reports: tuple[MemberReport, ...]) -> list[dict[str, Any]]:
-    return [asdict(report) for report in reports]
-
-
-def unpack_reports(info: list[dict[str, Any]]) -> tuple[MemberReport, ...]:
-    return tuple(
-        MemberReport(unpack_spec(r["spec"]), tuple(r["history"]), r["collapsed"])
-        for r in info
+def unpack_spec(record: Record) -> MemberSpec:
+    layers = record.integers("hidden_layers", 1)
+    spec = MemberSpec(
+        layers,
+        record.integer("epochs", 1 if layers else 0),
+        record.integer("n_landmarks", 2),
+        record.integer("initialization"),
     )
+    record.finish()
+    return spec
+
+
+# Losses that some epochs may lack.
+_LOSSES = ("epoch", "loss", "clustering_loss")
+
+
+def pack_reports(reports: Sequence[MemberReport]) -> tuple[list[dict], dict]:
+    """Reports, with a line of numbers for each epoch; what an epoch lacks is NaN."""
+    tensors = {
+        f"report.{i}.history": pack_history(report.history)
+        for i, report in enumerate(reports)
+        if report.history
+    }
+    infos = [
+        {
+            "spec": asdict(report.spec),
+            "collapsed": report.collapsed,
+            "n_epochs": len(report.history),
+        }
+        for report in reports
+    ]
+    return infos, tensors
+
+
+def pack_history(history: Sequence[dict[str, float]]) -> torch.Tensor:
+    lines = [[line.get(name, math.nan) for name in _LOSSES] for line in history]
+    return torch.tensor(lines, dtype=torch.float64)
+
+
+def unpack_history(
+    archive: Archive, name: str, n_epochs: int
+) -> list[dict[str, float]]:
+    # A loss may have become infinite, or no number, before a member was left out.
+    found = archive.tensor(name, n_epochs, len(_LOSSES), finite=False)
+    if found[:, 0].tolist() != list(range(1, n_epochs + 1)):
+        raise ModelFileError(f"tensor {name!r} does not count its epochs")
+    return [_losses(line) for line in found.tolist()]
+
+
+def _losses(line: Sequence[float]) -> dict[str, float]:
+    epoch, loss, clustering = line
+    found = {"epoch": int(epoch), "loss": loss}
+    return found if math.isnan(clustering) else {**found, "clustering_loss": clustering}
+
+
+def unpack_reports(
+    records: Sequence[Record], archive: Archive
+) -> tuple[MemberReport, ...]:
+    return tuple(_unpack_report(r, archive, i) for i, r in enumerate(records))
+
+
+def _unpack_report(record: Record, archive: Archive, number: int) -> MemberReport:
+    spec, collapsed = unpack_spec(record.record("spec")), record.flag("collapsed")
+    if archive.version < 5:
+        history = [_unpack_line(line) for line in record.records("history")]
+    else:
+        n_epochs = record.integer("n_epochs")
+        name = f"report.{number}.history"
+        history = unpack_history(archive, name, n_epochs) if n_epochs else []
+    record.finish()
+    return MemberReport(spec, tuple(history), collapsed)
+
+
+def _unpack_line(record: Record) -> dict[str, float]:
+    """An epoch as format 4 has it."""
+    epoch, loss = record.integer("epoch", 1), record.take("loss")
+    clustering = record.take("clustering_loss", math.nan)
+    record.finish()
+    for value in (loss, clustering):
+        if not isinstance(value, float):
+            raise record.wrong("loss", value)
+    return _losses([epoch, loss, clustering])
+
+
+def unpack_candidate(record: Record) -> Candidate:
+    candidate = Candidate(
+        n_clusters=record.integer("n_clusters", 1),
+        gap=record.number("gap"),
+        stability=record.number("stability"),
+        score=record.number("score"),
+    )
+    record.finish()
+    return candidate

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 from scedae._autoencoder import Encoder
@@ -17,11 +19,17 @@ def pack_encoder(encoder: Encoder, prefix: str) -> dict[str, torch.Tensor]:
 
 
 def unpack_encoder(
-    archive: Archive, prefix: str, n_columns: int, n_layers: int
+    archive: Archive,
+    prefix: str,
+    n_columns: int,
+    hidden_layers: Sequence[int | None],
 ) -> Encoder:
+    """An encoder of these hidden widths (None: any); the code is as wide as found."""
     layers, width = [], n_columns
-    for i in range(n_layers):
-        weight = archive.tensor(f"{prefix}.{i}.weight", width, None)
+    for i, wanted in enumerate((*hidden_layers, None)):
+        name = f"{prefix}.{i}"
+        weight = archive.tensor(f"{name}.weight", width, wanted, dtype=torch.float32)
         width = weight.shape[1]
-        layers.append((weight, archive.tensor(f"{prefix}.{i}.bias", width)))
+        bias = archive.tensor(f"{name}.bias", width, dtype=torch.float32)
+        layers.append((weight, bias))
     return Encoder(tuple(layers))

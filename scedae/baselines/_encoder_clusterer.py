@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from scedae._model import MemberReport
@@ -11,6 +9,7 @@ from scedae._shell.training import AutoencoderParameters
 from scedae._spectral import nearest
 from scedae._storage.archive import Archive
 from scedae._storage.model_file import Packed, pack_reports, unpack_reports
+from scedae._storage.records import Record
 from scedae.baselines._model import FittedEncoder, pack, unpack
 
 
@@ -35,8 +34,10 @@ class EncoderClusterer(AutoencoderParameters):
 
     def _pack(self) -> Packed:
         info, tensors = pack(self.pipeline_)
-        return {"encoder": info, "reports": pack_reports(self.members_)}, tensors
+        reports, histories = pack_reports(self.members_)
+        return {"encoder": info, "reports": reports}, tensors | histories
 
-    def _unpack(self, info: dict[str, Any], archive: Archive) -> None:
-        self.members_ = unpack_reports(info["reports"])
-        self._store_model(unpack(info["encoder"], archive, self.n_features_in_))
+    def _unpack(self, record: Record, archive: Archive) -> None:
+        self.members_ = unpack_reports(record.records("reports"), archive)
+        model = unpack(record.record("encoder"), archive, self.n_features_in_)
+        self._store_model(model)

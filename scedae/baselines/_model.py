@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 
@@ -12,6 +11,10 @@ from scedae._rows import Scaler
 from scedae._storage.archive import Archive
 from scedae._storage.model_file import Packed, pack_scaler, unpack_scaler
 from scedae._storage.packing import pack_encoder, unpack_encoder
+from scedae._storage.records import Record
+
+# More than any network has: a file with more is damaged.
+_MOST_LAYERS = 1000
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,13 @@ def pack(model: FittedEncoder) -> Packed:
     return {"scaler": scaler_info, "n_layers": len(model.encoder.layers)}, tensors
 
 
-def unpack(info: dict[str, Any], archive: Archive, n_columns: int) -> FittedEncoder:
-    encoder = unpack_encoder(archive, "encoder", n_columns, info["n_layers"])
+def unpack(record: Record, archive: Archive, n_columns: int) -> FittedEncoder:
+    scaler = unpack_scaler(record.record("scaler"), archive, n_columns)
+    hidden = (None,) * (record.integer("n_layers", 1, _MOST_LAYERS) - 1)
+    record.finish()
+    encoder = unpack_encoder(archive, "encoder", n_columns, hidden)
     return FittedEncoder(
-        scaler=unpack_scaler(info["scaler"], archive, n_columns),
+        scaler=scaler,
         encoder=encoder,
         centers=archive.tensor("centers", None, encoder.encoding_dim),
     )
