@@ -46,6 +46,7 @@ from scedae._progress import Progress
 from scedae._rows import MemoryRows, fit_scaler, gather_statistics
 from scedae.internal import (
     CodeRows,
+    Prepared,
     Tail,
     cluster_members,
     encode_members,
@@ -125,7 +126,7 @@ def tail() -> dict[str, Any]:
     scaler = fit_scaler(gather_statistics(rows), "auto")
     specs = plan_members("structure", None, (500, 750, 1000), 30, 1000)
     options = TrainingOptions(10, 256, 2e-3, "one-cycle", scaler.bounded, "tf32")
-    encoded = encode_members(rows, scaler, specs, options, 0, Progress())
+    encoded = encode_members(Prepared(rows, scaler, specs, options, seed=0))
     moved = [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members]
     on_cpu = replace(encoded, members=moved)
     record: dict[str, Any] = {}

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import torch
 
-from scedae._autoencoder import Encoder, TrainingOptions, encode, is_collapsed
+from scedae._autoencoder import Encoder, encode, is_collapsed
 from scedae._member_training import Trained, train_members
 from scedae._members import MemberSpec
 from scedae._model import MemberReport
-from scedae._progress import Progress
-from scedae._rows import Rows, ScaledRows, Scaler, TensorRows, scaled
-from scedae._storage.checkpoint import Checkpoint
+from scedae._prepared import Prepared
+from scedae._rows import Rows, ScaledRows, TensorRows, scaled
 from scedae.exceptions import (
     CollapsedEnsembleError,
     CollapsedMemberWarning,
@@ -57,30 +56,17 @@ class EncodedEnsemble:
     rows: Rows  # all of them; the encodings are of their sample
 
 
-def encode_members(
-    rows: Rows,
-    scaler: Scaler,
-    specs: Sequence[MemberSpec],
-    training: TrainingOptions | None,
-    seed: int,
-    progress: Progress,
-    *,
-    rows_are_equal: bool = False,
-    checkpoint: Checkpoint | None = None,
-) -> EncodedEnsemble:
+def encode_members(start: Prepared) -> EncodedEnsemble:
     """encode: train every member, encode the sample, leave out what collapsed."""
-    progress.stage("encode")
-    source = scaled(rows, scaler, seed)
-    trained: Trained = {}
-    if training is not None:
-        trained = train_members(
-            rows, source, specs, training, seed, progress, checkpoint
-        )
-    members = _encode(source.sample(), specs, trained)
+    start.progress.stage("encode")
+    source = scaled(start.rows, start.scaler, start.seed)
+    trained = train_members(start, source)
+    members = _encode(source.sample(), start.specs, trained)
     reports = tuple(
-        _report(member, trained, rows_are_equal=rows_are_equal) for member in members
+        _report(member, trained, rows_are_equal=start.rows_are_equal)
+        for member in members
     )
-    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports, rows)
+    return EncodedEnsemble(_leave_out_collapsed(members, reports), reports, start.rows)
 
 
 def _encode(

@@ -14,17 +14,30 @@ from scedae._constraints import Interval, StrOptions
 from scedae._defaults import (
     EFFORTS,
     MOST_DIRECTIONS,
-    Effort,
     resolve_landmarks,
     resolve_row_members,
 )
 from scedae._members import ENSEMBLES, MemberSpec, plan_members, row_members
+from scedae._prepared import Prepared
 from scedae._progress import Progress
-from scedae._random import RandomState
-from scedae._rows import Scaler, draw, find_directions, rows_to_learn
-from scedae._shell.base import SPECTRAL_CONSTRAINTS, FitContext
+from scedae._random import RandomState, root_seed
+from scedae._rows import (
+    Rows,
+    Scaler,
+    draw,
+    find_directions,
+    fit_scaler,
+    gather_statistics,
+    rows_to_learn,
+)
+from scedae._shell.base import SPECTRAL_CONSTRAINTS
+from scedae._shell.networks import (
+    AUTOENCODER_CONSTRAINTS,
+    hidden_widths,
+    n_epochs,
+    training_options,
+)
 from scedae._shell.spectral import SpectralClusterer
-from scedae._shell.training import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
 from scedae._spectral import EMBEDDINGS
 from scedae._storage.checkpoint import (
     Checkpoint,
@@ -32,10 +45,9 @@ from scedae._storage.checkpoint import (
     open_folder,
     remembered_seed,
 )
-from scedae._validation import check_landmarks
 
 
-class SCEDAE(AutoencoderParameters, SpectralClusterer):
+class SCEDAE(SpectralClusterer):
     """Spectral clustering via ensemble deep autoencoder learning.
 
     Several autoencoders encode the rows; each encoding is tied to landmarks, some
@@ -290,42 +302,26 @@ default="auto"
         }
         return cls(n_clusters, ensemble=ensemble, **{**settings, **overrides})
 
-    def _fit(self, context: FitContext) -> None:
-        scaler = self._scaler(context)
-        specs = self._member_specs(context)
-        for n_landmarks in {spec.n_landmarks for spec in specs}:
-            check_landmarks(n_landmarks, context.rows.n_rows, self.n_clusters)
-        training = self._training_options(context, scaler)
-        checkpoint = None
+    def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
+        folder = None
         if self.checkpoint_dir is not None:
-            checkpoint = Checkpoint(
-                open_folder(self.checkpoint_dir),
-                digest_of_rows(context.rows, context.statistics),
-                scaler,
-                training,
-                context.rows.device,
-            )
-        self._fit_members(
-            context,
-            specs,
-            scaler,
-            training,
-            embedding=self.embedding,
-            checkpoint=checkpoint,
+            folder = open_folder(self.checkpoint_dir)
+        specs = self._specs(rows)
+        statistics, seed = gather_statistics(rows), root_seed(self.random_state)
+        if folder is not None and self.random_state is None:
+            seed = remembered_seed(folder, digest_of_rows(rows, statistics), seed)
+        scaler = self._turned(fit_scaler(statistics, self.scale), rows, seed)
+        training = training_options(self, rows, scaler)
+        checkpoint = None
+        if folder is not None:
+            name = digest_of_rows(rows, statistics)
+            checkpoint = Checkpoint(folder, name, scaler, training, rows.device)
+        equal = statistics.constant
+        return Prepared(
+            rows, scaler, specs, training, seed, equal, progress, checkpoint
         )
 
-    def _context(self, X: Any, progress: Progress) -> FitContext:
-        """With the seed of the fit that this one goes on with, if none is given."""
-        if self.checkpoint_dir is None:
-            return super()._context(X, progress)
-        folder = open_folder(self.checkpoint_dir)
-        context = super()._context(X, progress)
-        if self.random_state is not None:
-            return context
-        rows = digest_of_rows(context.rows, context.statistics)
-        return replace(context, seed=remembered_seed(folder, rows, context.seed))
-
-    def _member_specs(self, context: FitContext) -> list[MemberSpec]:
+    def _specs(self, rows: Rows) -> list[MemberSpec]:
         if not isinstance(self.ensemble, str):
             wrong = [s for s in self.ensemble if not isinstance(s, MemberSpec)]
             if wrong or not self.ensemble:
@@ -334,41 +330,27 @@ default="auto"
                     f"least one scedae.MemberSpec; got {self.ensemble!r}."
                 )
             return list(self.ensemble)
-        rows = context.rows
-        n_landmarks = resolve_landmarks(
-            self.n_landmarks, rows.n_rows, self._effort, rows.n_columns
-        )
+        effort, n_rows, n_columns = EFFORTS[self.effort], rows.n_rows, rows.n_columns
+        n_landmarks = resolve_landmarks(self.n_landmarks, n_rows, effort, n_columns)
         n_members = self.n_members
         all_auto = n_members is None and isinstance(self.hidden_layers, str)
         if all_auto and self.ensemble == "structure":
-            n_members = self._effort.n_members
+            n_members = effort.n_members
+        widths, epochs = hidden_widths(self, rows, effort), n_epochs(self, rows, effort)
         n_row_members = resolve_row_members(
-            self.n_row_members, n_landmarks, rows.n_rows, rows.n_columns, self._effort
+            self.n_row_members, n_landmarks, n_rows, n_columns, effort
         )
         return [
-            *plan_members(
-                self.ensemble,
-                n_members,
-                self._resolved_layers(context),
-                self._resolved_epochs(context),
-                n_landmarks,
-            ),
+            *plan_members(self.ensemble, n_members, widths, epochs, n_landmarks),
             *row_members(n_row_members, n_landmarks),
         ]
 
-    @property
-    def _effort(self) -> Effort:
-        return EFFORTS[self.effort]
-
-    def _scaler(self, context: FitContext) -> Scaler:
+    def _turned(self, scaler: Scaler, rows: Rows, seed: int) -> Scaler:
         """Scaled columns, turned to the directions of some of the rows."""
-        scaler = super()._scaler(context)
         if self.n_directions is None:
             return scaler
         at_most = self.n_directions
         if isinstance(at_most, str):
             at_most = MOST_DIRECTIONS
-        n_learnt = rows_to_learn(context.rows.n_columns)
-        sample = draw(context.rows, scaler, n_learnt, context.seed)
-        found = find_directions(sample, at_most, context.seed)
-        return replace(scaler, directions=found)
+        sample = draw(rows, scaler, rows_to_learn(rows.n_columns), seed)
+        return replace(scaler, directions=find_directions(sample, at_most, seed))

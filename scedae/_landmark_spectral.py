@@ -9,12 +9,13 @@ import torch
 from scedae._constraints import StrOptions
 from scedae._defaults import BASELINE, resolve_landmarks
 from scedae._members import MemberSpec
-from scedae._random import RandomState
-from scedae._rows import SCALES, fit_scaler
-from scedae._shell.base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS, FitContext
+from scedae._prepared import Prepared
+from scedae._progress import Progress
+from scedae._random import RandomState, root_seed
+from scedae._rows import SCALES, Rows, fit_scaler, gather_statistics
+from scedae._shell.base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS
 from scedae._shell.spectral import SpectralClusterer
 from scedae._spectral import EMBEDDINGS, LANDMARK_METHODS
-from scedae._validation import check_landmarks
 
 
 class LandmarkSpectralClustering(SpectralClusterer):
@@ -93,15 +94,15 @@ member_agreement_, stability_, suggestion_, pipeline_, seed_
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, context: FitContext) -> None:
-        n_rows = context.rows.n_rows
-        n_landmarks = resolve_landmarks(self.n_landmarks, n_rows, BASELINE)
-        check_landmarks(n_landmarks, n_rows, self.n_clusters)
-        self._fit_members(
-            context,
+    def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
+        statistics = gather_statistics(rows)
+        n_landmarks = resolve_landmarks(self.n_landmarks, rows.n_rows, BASELINE)
+        return Prepared(
+            rows,
+            fit_scaler(statistics, self.scale),
             [MemberSpec(hidden_layers=(), epochs=0, n_landmarks=n_landmarks)],
-            fit_scaler(context.statistics, self.scale),
             training=None,
-            embedding=self.embedding,
-            landmark_method=self.landmarks,
+            seed=root_seed(self.random_state),
+            rows_are_equal=statistics.constant,
+            progress=progress,
         )

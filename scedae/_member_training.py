@@ -11,10 +11,10 @@ import torch
 from scedae._autoencoder import TrainedRun, TrainingOptions, TrainingRun, train_runs
 from scedae._defaults import resolve_precision
 from scedae._members import MemberSpec
+from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import child_seed
-from scedae._rows import Crew, Rows, TrainingRows
-from scedae._storage.checkpoint import Checkpoint
+from scedae._rows import Crew, TrainingRows
 from scedae._threads import own_threads
 
 # Share of the progress bar that training takes; the verbs after it have the rest.
@@ -27,20 +27,15 @@ PASS_SHARE = 0.25
 Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
 
 
-def train_members(
-    rows: Rows,
-    source: TrainingRows,
-    specs: Sequence[MemberSpec],
-    options: TrainingOptions,
-    seed: int,
-    progress: Progress,
-    checkpoint: Checkpoint | None,
-) -> Trained:
+def train_members(start: Prepared, source: TrainingRows) -> Trained:
     """One training for all members that share it, kept at each member's epoch."""
-    runs = _plan_runs(specs, seed)
+    runs = _plan_runs(start.specs, start.seed)
+    if start.training is None:
+        return {}
     trained: dict[TrainingRun, TrainedRun] = {}
+    rows, checkpoint = start.rows, start.checkpoint
     share = TRAINING_SHARE if rows.all_at_hand else STREAMED_TRAINING_SHARE
-    watch = _Watch(progress, list(runs.values()), share)
+    watch = _Watch(start.progress, list(runs.values()), share)
     if checkpoint is not None:
         found = {run: checkpoint.finished(run) for run in runs.values()}
         trained = {run: result for run, result in found.items() if result is not None}
@@ -55,9 +50,11 @@ def train_members(
 
     crew, home = rows.crew(), rows.home
     if crew is not None:
-        _train_by_crew(crew, source, missing, options, done)
+        _train_by_crew(crew, source, missing, start.training, done)
     elif missing:
-        results = train_runs(source, missing, options, home, watch.epoch, checkpoint)
+        results = train_runs(
+            source, missing, start.training, home, watch.epoch, checkpoint
+        )
         trained |= zip(missing, results, strict=True)
     return {name: _moved(trained[run], home) for name, run in runs.items()}
 

@@ -15,7 +15,6 @@ import numpy as np
 import torch
 
 from scedae import _spectral as spectral
-from scedae._autoencoder import TrainingOptions
 from scedae._ensemble import (
     EncodedEnsemble,
     EncodedMember,
@@ -23,7 +22,6 @@ from scedae._ensemble import (
 )
 from scedae._fusion import fuse_members
 from scedae._member_training import PASS_SHARE, TRAINING_SHARE
-from scedae._members import MemberSpec
 from scedae._model import (
     ROW_RESULTS,
     Assignment,
@@ -32,10 +30,10 @@ from scedae._model import (
     MemberReport,
     assign_rows,
 )
+from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import generator
 from scedae._rows import Rows, Scaler, on_scaled
-from scedae._storage.checkpoint import Checkpoint
 from scedae._threads import share_out
 
 
@@ -75,35 +73,12 @@ class PipelineFit:
     reports: tuple[MemberReport, ...]
 
 
-def fit_pipeline(
-    rows: Rows,
-    scaler: Scaler,
-    specs: Sequence[MemberSpec],
-    n_clusters: int | range,
-    tail: Tail,
-    *,
-    training: TrainingOptions | None,
-    seed: int,
-    progress: Progress,
-    rows_are_equal: bool = False,
-    checkpoint: Checkpoint | None = None,
-) -> PipelineFit:
-    """Fit the whole method on rows.
-
-    Parameters are assumed to be checked. ``rows_are_equal`` says that all rows are
-    equal, so that constant codes are no sign of a collapse.
-    """
-    encoded = encode_members(
-        rows,
-        scaler,
-        specs,
-        training,
-        seed,
-        progress,
-        rows_are_equal=rows_are_equal,
-        checkpoint=checkpoint,
+def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> PipelineFit:
+    """Fit the whole method on rows; of a range of ``n_clusters`` the best is taken."""
+    encoded = encode_members(start)
+    return cluster_members(
+        encoded, start.scaler, n_clusters, tail, start.seed, start.progress
     )
-    return cluster_members(encoded, scaler, n_clusters, tail, seed, progress)
 
 
 def cluster_members(

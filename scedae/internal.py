@@ -11,6 +11,7 @@ from scedae._ensemble import (
     encode_members,
 )
 from scedae._pipeline import PipelineFit, Tail, cluster_members
+from scedae._prepared import Prepared
 from scedae._threads import one_blas_thread, own_threads
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "EncodedEnsemble",
     "EncodedMember",
     "PipelineFit",
+    "Prepared",
     "Tail",
     "cluster_members",
     "encode_members",

@@ -16,6 +16,7 @@ from scedae._storage import checkpoint as _checkpoint
 from scedae.datasets import load_digits
 from scedae.internal import (
     CodeRows,
+    Prepared,
     Tail,
     cluster_members,
     encode_members,
@@ -75,7 +76,7 @@ def test_the_same_encodings_give_the_same_labels_on_both_devices():
     scaler = fit_scaler(gather_statistics(rows), "auto")
     specs = plan_members("structure", None, (48, 72, 96), 100, 250)
     options = TrainingOptions(10, 224, 2e-3, "one-cycle", True, "tf32")
-    encoded = encode_members(rows, scaler, specs, options, 0, Progress())
+    encoded = encode_members(Prepared(rows, scaler, specs, options, seed=0))
     moved = [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members]
     labels = [
         cluster_members(

@@ -6,7 +6,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from numbers import Integral
 from operator import add
 from pathlib import Path
@@ -26,14 +26,9 @@ from scedae._constraints import Interval, StrOptions
 from scedae._device import resolve_device
 from scedae._members import MemberSpec
 from scedae._plain_torch import plain_torch
+from scedae._prepared import Prepared
 from scedae._progress import Progress
-from scedae._random import root_seed
-from scedae._rows import (
-    Result,
-    Rows,
-    Statistics,
-    gather_statistics,
-)
+from scedae._rows import Result, Rows
 from scedae._shell.applying import (
     FittedModel,
     ModelKernel,
@@ -62,14 +57,16 @@ def at_work() -> Iterator[None]:
         yield
 
 
-@dataclass(frozen=True)
-class FitContext:
-    """What every fit needs beside its own parameters."""
-
-    rows: Rows
-    statistics: Statistics
-    seed: int
-    progress: Progress
+@contextmanager
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Whatever happens, Ctrl-C or a warning that is an error: it is as it was."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 # Constraints of the parameters that several estimators have.
@@ -103,7 +100,15 @@ class BaseClusterer(
     verbose: int
 
     @abstractmethod
-    def _fit(self, context: FitContext) -> None:
+    def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
+        """Parameters, for these rows, as what the fit starts from."""
+
+    @abstractmethod
+    def _run(self, start: Prepared) -> Any:
+        """Learn from the rows; nothing is stored."""
+
+    @abstractmethod
+    def _keep(self, start: Prepared, result: Any) -> None:
         """Set ``labels_``, ``embedding_``, ``pipeline_`` and what is special."""
 
     @abstractmethod
@@ -132,39 +137,32 @@ array or Dask collection of shape (n_samples, n_features)
         self
         """
         self._validate_params()
-        before = dict(vars(self))
-        try:
+        with unchanged_on_error(self):
             with at_work(), one_blas_thread, Progress(self.verbose) as progress:
-                context = self._context(X, progress)
-                self._fit(context)
-            self._conclude(context)
-        except BaseException:
-            # Whatever happened, Ctrl-C or a warning that is an error: the estimator is
-            # as it was.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+                rows = self._check(X, progress).brought()
+                start = self._prepare(rows, progress)
+                result = self._run(start)
+            self._store(start, result)
         return self
 
-    def _context(self, X: Any, progress: Progress) -> FitContext:
-        """Checked rows, where the fit will run, and what is known of them."""
+    def _check(self, X: Any, progress: Progress) -> Rows:
+        """Rows that can be learnt from, or one clear error."""
         rows = check_rows(self, X, reset=True, in_memory=not self._learns_from_streams)
         check_enough_rows(rows.n_rows, self.n_clusters)
         if not rows.all_at_hand:
             progress.stage("read")
-        rows = rows.brought()
-        seed = root_seed(self.random_state)
-        return FitContext(rows, gather_statistics(rows), seed, progress)
+        return rows
 
-    def _conclude(self, context: FitContext) -> None:
+    def _store(self, start: Prepared, result: Any) -> None:
         """What every fit leaves behind, and a word if the answer is degenerate."""
-        self.seed_ = context.seed
-        self.n_clusters_ = context.rows.n_distinct(self.labels_)
+        self._keep(start, result)
+        self.seed_ = start.seed
+        self.n_clusters_ = start.rows.n_distinct(self.labels_)
         self._fitted_parameters = self._json_parameters()
         warn_if_degenerate(
             self.n_clusters_,
             len(self._model().centers),
-            constant=context.statistics.constant,
+            constant=start.rows_are_equal,
         )
 
     def predict(self, X: Any, *, out: str | os.PathLike[str] | None = None) -> Any:

@@ -9,15 +9,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from scedae._autoencoder import TrainingOptions
-from scedae._members import MemberSpec
 from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows
 from scedae._pipeline import PipelineFit, Tail, fit_pipeline
-from scedae._rows import Scaler
-from scedae._shell.base import BaseClusterer, FitContext
+from scedae._prepared import Prepared
+from scedae._shell.base import BaseClusterer
 from scedae._spectral import Candidate, candidates_for
 from scedae._storage.archive import Archive
-from scedae._storage.checkpoint import Checkpoint
 from scedae._storage.model_file import (
     Packed,
     pack_pipeline,
@@ -28,7 +25,7 @@ from scedae._storage.model_file import (
 )
 from scedae._storage.records import Record
 from scedae._suggestion import ClusterSuggestion
-from scedae._validation import warn_if_unstable
+from scedae._validation import check_landmarks, warn_if_unstable
 from scedae.exceptions import ModelFileError
 
 
@@ -41,30 +38,23 @@ class SpectralClusterer(BaseClusterer):
     _most_clusters = 30
 
     n_neighbors: int
+    embedding: str
+    landmarks = "kmeans"  # how they are chosen; LandmarkSpectralClustering may ask
 
-    def _fit_members(
-        self,
-        context: FitContext,
-        specs: Sequence[MemberSpec],
-        scaler: Scaler,
-        training: TrainingOptions | None,
-        *,
-        embedding: str,
-        landmark_method: str = "kmeans",
-        checkpoint: Checkpoint | None = None,
-    ) -> None:
-        result = fit_pipeline(
-            context.rows,
-            scaler,
-            specs,
-            self._numbers(context, specs),
-            Tail(int(self.n_neighbors), embedding, landmark_method),
-            training=training,
-            seed=context.seed,
-            progress=context.progress,
-            rows_are_equal=context.statistics.constant,
-            checkpoint=checkpoint,
-        )
+    def _run(self, start: Prepared) -> PipelineFit:
+        for n_landmarks in {spec.n_landmarks for spec in start.specs}:
+            check_landmarks(n_landmarks, start.rows.n_rows, self.n_clusters)
+        tail = Tail(int(self.n_neighbors), self.embedding, self.landmarks)
+        return fit_pipeline(start, self._numbers(start), tail)
+
+    def _numbers(self, start: Prepared) -> int | range:
+        """The number of clusters, or those to choose from."""
+        if not isinstance(self.n_clusters, str):
+            return int(self.n_clusters)
+        n_landmarks = min(spec.n_landmarks for spec in start.specs)
+        return candidates_for(start.rows.n_rows, n_landmarks, self._most_clusters)
+
+    def _keep(self, start: Prepared, result: PipelineFit) -> None:
         self.labels_ = result.labels
         if result.embedding is None:  # of an earlier fit, perhaps
             self.__dict__.pop("embedding_", None)
@@ -76,24 +66,13 @@ class SpectralClusterer(BaseClusterer):
         self._store_pipeline(result.pipeline)
         self.stability_ = result.stability
         self._store_candidates(result.candidates)
-        if not context.statistics.constant:  # a warning of its own follows
-            self._warn_if_unstable(result)
-
-    def _numbers(self, context: FitContext, specs: Sequence[MemberSpec]) -> int | range:
-        """The number of clusters, or those to choose from."""
-        if not isinstance(self.n_clusters, str):
-            return int(self.n_clusters)
-        n_landmarks = min(spec.n_landmarks for spec in specs)
-        return candidates_for(context.rows.n_rows, n_landmarks, self._most_clusters)
-
-    def _warn_if_unstable(self, result: PipelineFit) -> None:
-        clear = self.suggestion_.clear if result.candidates else None
-        warn_if_unstable(
-            len(result.pipeline.centers),
-            result.stability,
-            result.kmeans_margin,
-            clear=clear,
-        )
+        if not start.rows_are_equal:  # a warning of its own follows
+            warn_if_unstable(
+                len(result.pipeline.centers),
+                result.stability,
+                result.kmeans_margin,
+                clear=self.suggestion_.clear if result.candidates else None,
+            )
 
     def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
         """Clusters of the rows and how sure they are, by one walk over the rows.

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import torch
 
 from scedae._ensemble import encode_members
-from scedae._members import MemberSpec
+from scedae._prepared import Prepared
+from scedae._progress import Progress
 from scedae._random import RandomState, generator
-from scedae._shell.base import FitContext
-from scedae._shell.training import AUTOENCODER_CONSTRAINTS
-from scedae._spectral import kmeans
-from scedae.baselines._encoder_clusterer import EncoderClusterer
+from scedae._rows import Rows
+from scedae._shell.networks import AUTOENCODER_CONSTRAINTS, one_network
+from scedae._spectral import kmeans, nearest
+from scedae.baselines._encoder_clusterer import EncoderClusterer, EncoderFit
 from scedae.baselines._model import FittedEncoder
 
 
@@ -71,27 +72,19 @@ precision, scale, device, random_state, verbose
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, context: FitContext) -> None:
-        scaler = self._scaler(context)
-        # The least a spec allows: this member is never anchored.
-        member = MemberSpec(
-            self._resolved_layers(context), self._resolved_epochs(context), 2
-        )
-        encoded = encode_members(
-            context.rows,
-            scaler,
-            [member],
-            self._training_options(context, scaler),
-            context.seed,
-            context.progress,
-            rows_are_equal=context.statistics.constant,
-        )
+    def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
+        # The least number of landmarks a spec allows: this member is never anchored.
+        return one_network(self, rows, progress, n_landmarks=2)
+
+    def _run(self, start: Prepared) -> EncoderFit:
+        encoded = encode_members(start)
         encoder = encoded.members[0].encoder
         assert encoder is not None
 
-        context.progress.stage("assign")
+        start.progress.stage("assign")
         codes = encoded.members[0].codes.double()
-        seed = generator(context.seed, "assign")
+        seed = generator(start.seed, "assign")
         centers = kmeans(codes, int(self.n_clusters), seed).centers
-        self.members_ = encoded.reports
-        self._store_codes(codes, FittedEncoder(scaler, encoder, centers))
+        model = FittedEncoder(start.scaler, encoder, centers)
+        labels = nearest(codes, centers)[:, 0]
+        return EncoderFit(model, codes, labels, encoded.reports[0])

@@ -8,17 +8,18 @@ from typing import Any, ClassVar
 import torch
 
 from scedae._constraints import StrOptions
-from scedae._defaults import resolve_landmarks
-from scedae._members import MemberSpec
+from scedae._defaults import BASELINE, resolve_landmarks
+from scedae._prepared import Prepared
+from scedae._progress import Progress
 from scedae._random import RandomState
-from scedae._shell.base import SPECTRAL_CONSTRAINTS, FitContext
+from scedae._rows import Rows
+from scedae._shell.base import SPECTRAL_CONSTRAINTS
+from scedae._shell.networks import AUTOENCODER_CONSTRAINTS, one_network
 from scedae._shell.spectral import SpectralClusterer
-from scedae._shell.training import AUTOENCODER_CONSTRAINTS, AutoencoderParameters
 from scedae._spectral import EMBEDDINGS
-from scedae._validation import check_landmarks
 
 
-class AutoencoderLSC(AutoencoderParameters, SpectralClusterer):
+class AutoencoderLSC(SpectralClusterer):
     """One autoencoder, then landmark spectral clustering of its codes (DAE+LSC).
 
     :class:`~scedae.SCEDAE` with a single member: the paper's baseline, which shows
@@ -82,14 +83,6 @@ member_agreement_, stability_, suggestion_, pipeline_, seed_
         self.random_state = random_state
         self.verbose = verbose
 
-    def _fit(self, context: FitContext) -> None:
-        scaler = self._scaler(context)
-        n_landmarks = resolve_landmarks(
-            self.n_landmarks, context.rows.n_rows, self._effort
-        )
-        check_landmarks(n_landmarks, context.rows.n_rows, self.n_clusters)
-        member = MemberSpec(
-            self._resolved_layers(context), self._resolved_epochs(context), n_landmarks
-        )
-        training = self._training_options(context, scaler)
-        self._fit_members(context, [member], scaler, training, embedding=self.embedding)
+    def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
+        n_landmarks = resolve_landmarks(self.n_landmarks, rows.n_rows, BASELINE)
+        return one_network(self, rows, progress, n_landmarks)

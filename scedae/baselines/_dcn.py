@@ -9,7 +9,7 @@ import torch
 
 from scedae._numerics import column_sums, product
 from scedae._random import RandomState
-from scedae._shell.base import FitContext
+from scedae._rows import Rows
 from scedae.baselines._joint import (
     JointClusterer,
     JointObjective,
@@ -133,6 +133,6 @@ class DCN(JointClusterer):
         return JointPlan(epochs, int(self.epochs), steps_per_epoch)
 
     def _objective(
-        self, centers: torch.Tensor, context: FitContext, rates: torch.Tensor
+        self, centers: torch.Tensor, rows: Rows, rates: torch.Tensor
     ) -> DCNObjective:
-        return DCNObjective(centers, self.clustering_weight / context.rows.n_columns)
+        return DCNObjective(centers, self.clustering_weight / rows.n_columns)

@@ -12,7 +12,7 @@ import torch
 from scedae._autoencoder import Adam
 from scedae._constraints import Interval, StrOptions
 from scedae._random import RandomState
-from scedae._shell.base import FitContext
+from scedae._rows import Rows
 from scedae.baselines._joint import (
     JointClusterer,
     JointObjective,
@@ -177,11 +177,6 @@ class DKM(JointClusterer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _resolved_encoding_dim(self) -> int:
-        if self.encoding_dim == "auto":
-            return int(self.n_clusters)
-        return int(self.encoding_dim)
-
     def _alphas(self) -> list[float]:
         """The inverse temperature of each epoch."""
         if self.pretrain:
@@ -202,10 +197,10 @@ class DKM(JointClusterer):
         return drawn.uniform_(-1, 1, generator=seed).to(codes.device)
 
     def _objective(
-        self, centers: torch.Tensor, context: FitContext, rates: torch.Tensor
+        self, centers: torch.Tensor, rows: Rows, rates: torch.Tensor
     ) -> DKMObjective:
         weight = self.clustering_weight
         if weight == "auto":
             weight = _WEIGHTS[bool(self.pretrain)]
-        per_column = float(weight) / context.rows.n_columns
+        per_column = float(weight) / rows.n_columns
         return DKMObjective(centers, per_column, self._alphas(), rates)

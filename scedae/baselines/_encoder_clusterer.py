@@ -2,29 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import torch
 
 from scedae._model import MemberReport
-from scedae._shell.training import AutoencoderParameters
-from scedae._spectral import nearest
+from scedae._prepared import Prepared
+from scedae._shell.base import BaseClusterer
 from scedae._storage.archive import Archive
 from scedae._storage.model_file import Packed, pack_reports, unpack_reports
 from scedae._storage.records import Record
 from scedae.baselines._model import FittedEncoder, pack, unpack
 
 
-class EncoderClusterer(AutoencoderParameters):
+@dataclass(frozen=True)
+class EncoderFit:
+    """What a fit of these estimators hands over."""
+
+    model: FittedEncoder
+    codes: torch.Tensor  # (n, e) of the training rows, float64
+    labels: torch.Tensor  # (n,)
+    report: MemberReport
+
+
+class EncoderClusterer(BaseClusterer):
     """Stores a fitted encoder with its centres, and takes it to a file and back."""
 
     n_clusters: int  # never "auto": there is no spectrum to count by
 
     members_: tuple[MemberReport, ...]
 
-    def _store_codes(self, codes: torch.Tensor, model: FittedEncoder) -> None:
-        """Labels and embedding of the training rows, from their codes in float64."""
-        self.labels_ = nearest(codes, model.centers)[:, 0].cpu().numpy()
-        self.embedding_ = codes.cpu().numpy()
-        self._store_model(model)
+    def _keep(self, start: Prepared, result: EncoderFit) -> None:
+        self.labels_ = result.labels.cpu().numpy()
+        self.embedding_ = result.codes.cpu().numpy()
+        self.members_ = (result.report,)
+        self._store_model(result.model)
 
     def _store_model(self, model: FittedEncoder) -> None:
         # On the CPU, so that a pickle of it opens anywhere; predicting moves it back.

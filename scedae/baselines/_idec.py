@@ -11,7 +11,7 @@ import torch
 from scedae._autoencoder import Adam
 from scedae._constraints import Interval
 from scedae._random import RandomState
-from scedae._shell.base import FitContext
+from scedae._rows import Rows
 from scedae.baselines._joint import (
     JointClusterer,
     JointObjective,
@@ -185,8 +185,8 @@ class IDEC(JointClusterer):
         return JointPlan(epochs, n_rounds, steps)
 
     def _objective(
-        self, centers: torch.Tensor, context: FitContext, rates: torch.Tensor
+        self, centers: torch.Tensor, rows: Rows, rates: torch.Tensor
     ) -> IDECObjective:
         return IDECObjective(
-            centers, context.rows.n_rows, self.clustering_weight, self.tol, rates
+            centers, rows.n_rows, self.clustering_weight, self.tol, rates
         )

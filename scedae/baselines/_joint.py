@@ -19,7 +19,6 @@ from scedae._autoencoder import (
     Batches,
     Encoder,
     Training,
-    TrainingOptions,
     TrainingRun,
     encode,
     is_collapsed,
@@ -31,13 +30,15 @@ from scedae._autoencoder import (
 from scedae._members import MemberSpec
 from scedae._model import MemberReport
 from scedae._numerics import column_sums, product
+from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import child_seed, generator
-from scedae._rows import ScaledRows, scaled
-from scedae._shell.base import FitContext, at_work
-from scedae._spectral import kmeans, revive_empty
+from scedae._rows import Rows, scaled
+from scedae._shell.base import at_work
+from scedae._shell.networks import one_network
+from scedae._spectral import kmeans, nearest, revive_empty
 from scedae._threads import one_blas_thread
-from scedae.baselines._encoder_clusterer import EncoderClusterer
+from scedae.baselines._encoder_clusterer import EncoderClusterer, EncoderFit
 from scedae.baselines._model import FittedEncoder
 from scedae.exceptions import CollapsedEnsembleError
 
@@ -109,16 +110,6 @@ class JointPlan:
     steps_per_round: int
 
 
-@dataclass(frozen=True)
-class JointResult:
-    """One member at its end."""
-
-    encoder: Encoder
-    centers: torch.Tensor  # (k, e) float64
-    history: tuple[dict[str, float], ...]
-    codes: torch.Tensor  # (n, e) float64
-
-
 class JointClusterer(EncoderClusterer):
     """The shell of DCN, IDEC and DKM."""
 
@@ -132,7 +123,7 @@ class JointClusterer(EncoderClusterer):
 
     @abstractmethod
     def _objective(
-        self, centers: torch.Tensor, context: FitContext, rates: torch.Tensor
+        self, centers: torch.Tensor, rows: Rows, rates: torch.Tensor
     ) -> JointObjective:
         """The loss at the codes."""
 
@@ -148,51 +139,39 @@ class JointClusterer(EncoderClusterer):
         )
         return found.centers
 
-    def _fit(self, context: FitContext) -> None:
-        (result,) = self._fit_seeds(context, [context.seed])
-        self._store_result(context, result)
-
-    def _store_result(self, context: FitContext, result: JointResult) -> None:
-        spec = MemberSpec(self._resolved_layers(context), len(result.history), 2)
-        self.members_ = (MemberReport(spec, result.history, collapsed=False),)
-        self._store_codes(
-            result.codes,
-            FittedEncoder(self._scaler(context), result.encoder, result.centers),
-        )
-
-    def _fit_seeds(
-        self, context: FitContext, seeds: Sequence[int]
-    ) -> list[JointResult]:
-        """Train one member for each seed, all of them together."""
-        scaler = self._scaler(context)
-        source = scaled(context.rows, scaler, context.seed).sample()
+    def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
+        start = one_network(self, rows, progress, n_landmarks=2)
+        assert start.training is not None
         # Squared error on linear outputs, as published, whatever the range of rows.
-        options = replace(self._training_options(context, scaler), bounded=False)
-        with torch.no_grad(), on_device(context.rows.home):
-            return _Fit(self, context, source, options, seeds).run()
+        return replace(start, training=replace(start.training, bounded=False))
+
+    def _run(self, start: Prepared) -> EncoderFit:
+        (result,) = self._run_seeds(start, [start.seed])
+        return result
+
+    def _run_seeds(self, start: Prepared, seeds: Sequence[int]) -> list[EncoderFit]:
+        """Train one member for each seed, all of them together."""
+        with torch.no_grad(), on_device(start.rows.home):
+            return _Fit(self, start, seeds).run()
 
 
 class _Fit:
     """One fit of several members: two phases on one training."""
 
     def __init__(
-        self,
-        clusterer: JointClusterer,
-        context: FitContext,
-        source: ScaledRows,
-        options: TrainingOptions,
-        seeds: Sequence[int],
+        self, clusterer: JointClusterer, start: Prepared, seeds: Sequence[int]
     ) -> None:
-        self._clusterer, self._context, self._source = clusterer, context, source
-        self._seeds = seeds
-        steps_per_epoch = max(source.n_rows // options.batch_size, 1)
+        self._clusterer, self._start, self._seeds = clusterer, start, seeds
+        self._source = scaled(start.rows, start.scaler, start.seed).sample()
+        options, self._hidden = start.training, start.specs[0].hidden_layers
+        assert options is not None
+        steps_per_epoch = max(self._source.n_rows // options.batch_size, 1)
         self._plan = clusterer._plan(steps_per_epoch)
-        self._rate, self._device = options.learning_rate, context.rows.home
-        hidden = clusterer._resolved_layers(context)
+        self._rate, self._device = options.learning_rate, start.rows.home
         runs = [
             TrainingRun(
-                hidden,
-                child_seed(seed, "member", *hidden, 0),
+                self._hidden,
+                child_seed(seed, "member", *self._hidden, 0),
                 (max(self._plan.pretrain_epochs, 1),),
             )
             for seed in seeds
@@ -200,13 +179,13 @@ class _Fit:
         self._training: Training
         self._batches: Batches
         self._training, self._batches = start_training(
-            source, runs, options, self._device
+            self._source, runs, options, self._device
         )
         self._history: list[list[dict[str, float]]] = [[] for _ in seeds]
 
-    def run(self) -> list[JointResult]:
+    def run(self) -> list[EncoderFit]:
         """Pretrain, place the centres, train both."""
-        self._context.progress.stage("encode")
+        self._start.progress.stage("encode")
         if self._clusterer.pretrain:
             self._advance(self._plan.pretrain_epochs, None)
         codes = self._codes()
@@ -218,7 +197,7 @@ class _Fit:
         n_steps = self._plan.n_rounds * self._plan.steps_per_round
         rates = learning_rates(self._rate, "constant", n_steps)
         objective = self._clusterer._objective(
-            torch.stack(centers).float(), self._context, rates
+            torch.stack(centers).float(), self._start.rows, rates
         )
         objective.begin_round(0, codes)
         self._training.pursue(objective, rates)
@@ -235,7 +214,7 @@ class _Fit:
             loss = sum(h[-1]["loss"] for h in self._history) / len(self._seeds)
             phase = "pretraining" if objective is None else "clustering"
             detail = f"{phase}, round {number} of {n_rounds}, loss {loss:.4f}"
-            self._context.progress.advance(0.95 / n_total, detail)
+            self._start.progress.advance(0.95 / n_total, detail)
             self._look(objective, number, kept)
             if len(kept) == len(self._seeds):
                 break
@@ -276,7 +255,7 @@ class _Fit:
     def _encode(self, encoder: Encoder) -> torch.Tensor:
         codes = torch.cat([encode(encoder, block) for block in self._source.blocks()])
         collapsed = is_collapsed(codes)
-        if self._context.statistics.constant:  # then equal codes are right
+        if self._start.rows_are_equal:  # then equal codes are right
             collapsed = not bool(torch.isfinite(codes).all())
         if collapsed:
             raise _collapse()
@@ -286,8 +265,8 @@ class _Fit:
         self,
         objective: JointObjective,
         kept: dict[int, tuple[Encoder, torch.Tensor]],
-    ) -> list[JointResult]:
-        self._context.progress.stage("assign")
+    ) -> list[EncoderFit]:
+        self._start.progress.stage("assign")
         results = []
         for member, history in enumerate(self._history):
             encoder, centers = kept.get(member) or (
@@ -300,7 +279,15 @@ class _Fit:
                 raise _collapse()
             # A centre that lost all its rows takes the row farthest from any centre.
             centers = revive_empty(codes, centers)
-            results.append(JointResult(encoder, centers, tuple(history), codes))
+            spec = MemberSpec(self._hidden, len(history), 2)
+            results.append(
+                EncoderFit(
+                    FittedEncoder(self._start.scaler, encoder, centers),
+                    codes,
+                    nearest(codes, centers)[:, 0],
+                    MemberReport(spec, tuple(history), collapsed=False),
+                )
+            )
         return results
 
 
@@ -333,15 +320,12 @@ of shape (n_samples, n_features)
     """
     copies = [clone(estimator).set_params(random_state=seed) for seed in seeds]
     with at_work(), one_blas_thread, Progress(estimator.verbose) as progress:
-        contexts: list[FitContext] = []
         for copy in copies:
             copy._validate_params()
-            context = copy._context(X, progress)
-            # One copy of the rows is enough.
-            shared = contexts[0] if contexts else context
-            contexts.append(replace(shared, seed=context.seed))
-        results = copies[0]._fit_seeds(contexts[0], [c.seed for c in contexts])
-    for copy, context, result in zip(copies, contexts, results, strict=True):
-        copy._store_result(context, result)
-        copy._conclude(context)
+        checked, *_ = [copy._check(X, progress) for copy in copies]
+        rows = checked.brought()  # one copy of them is enough
+        starts = [copy._prepare(rows, progress) for copy in copies]
+        results = copies[0]._run_seeds(starts[0], [start.seed for start in starts])
+    for copy, start, result in zip(copies, starts, results, strict=True):
+        copy._store(start, result)
     return copies

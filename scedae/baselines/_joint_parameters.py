@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from scedae._constraints import Interval
-from scedae._shell.training import AUTOENCODER_CONSTRAINTS
+from scedae._shell.networks import AUTOENCODER_CONSTRAINTS
 
 _FROM_ONE = Interval(Integral, 1, None, closed="left")
 

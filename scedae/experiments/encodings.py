@@ -119,16 +119,8 @@ def _member(widths: Structure, start: int, epochs: int) -> MemberSpec:
 
 
 def _encode(model: SCEDAE, data: DataSet, progress: Progress) -> EncodedEnsemble:
-    context = model._context(data.rows, progress)
-    scaler = model._scaler(context)
-    return encode_members(
-        context.rows,
-        scaler,
-        list(model.ensemble),  # type: ignore[arg-type]
-        model._training_options(context, scaler),
-        context.seed,
-        progress,
-    )
+    rows = model._check(data.rows, progress).brought()
+    return encode_members(model._prepare(rows, progress))
 
 
 def _write(

@@ -1,0 +1,30 @@
+"""What every fit starts from, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from scedae._autoencoder import TrainingOptions
+from scedae._members import MemberSpec
+from scedae._progress import Progress
+from scedae._rows import Rows, Scaler
+from scedae._storage.checkpoint import Checkpoint
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Rows and parameters after every check, with nothing left to resolve.
+
+    The rows know on which device the work is done. ``rows_are_equal`` says that all
+    rows are equal, so that constant codes are no sign of a collapse.
+    """
+
+    rows: Rows
+    scaler: Scaler
+    specs: Sequence[MemberSpec]
+    training: TrainingOptions | None  # None: no member has a network
+    seed: int
+    rows_are_equal: bool = False
+    progress: Progress = field(default_factory=Progress)
+    checkpoint: Checkpoint | None = None
