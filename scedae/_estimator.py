@@ -39,12 +39,7 @@ from scedae._shell.networks import (
 )
 from scedae._shell.spectral import SpectralClusterer
 from scedae._spectral import EMBEDDINGS
-from scedae._storage.checkpoint import (
-    Checkpoint,
-    digest_of_rows,
-    open_folder,
-    remembered_seed,
-)
+from scedae._storage import Checkpoint, digest_of_rows, open_folder, remembered_seed
 
 
 class SCEDAE(SpectralClusterer):

@@ -9,7 +9,7 @@ from scedae._autoencoder import TrainingOptions
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._rows import Rows, Scaler
-from scedae._storage.checkpoint import Checkpoint
+from scedae._storage import Checkpoint
 
 
 @dataclass(frozen=True)

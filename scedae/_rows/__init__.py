@@ -5,7 +5,7 @@ from scedae._rows.interface import Crew, Result, Rows, Tick
 from scedae._rows.memory import MemoryRows, TensorRows
 from scedae._rows.numbers import plain_dtype, refuse_not_finite
 from scedae._rows.opening import is_elsewhere, open_rows, whole
-from scedae._rows.scaled import ScaledRows, TrainingRows, draw, on_scaled, scaled
+from scedae._rows.scaled_rows import ScaledRows, TrainingRows, draw, on_scaled, scaled
 from scedae._rows.scaling import SCALES, Scaler, fit_scaler
 from scedae._rows.statistics import Statistics, gather_statistics
 

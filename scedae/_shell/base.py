@@ -37,9 +37,14 @@ from scedae._shell.applying import (
     labels_of,
     squared_distance_of,
 )
-from scedae._storage.archive import Archive, read_archive, write_archive
-from scedae._storage.model_file import Packed, unpack_spec
-from scedae._storage.records import Record
+from scedae._storage import (
+    Archive,
+    Packed,
+    Record,
+    read_archive,
+    unpack_spec,
+    write_archive,
+)
 from scedae._threads import one_blas_thread, own_threads
 from scedae._validation import (
     check_enough_rows,

@@ -14,16 +14,16 @@ from scedae._pipeline import PipelineFit, Tail, fit_pipeline
 from scedae._prepared import Prepared
 from scedae._shell.base import BaseClusterer
 from scedae._spectral import Candidate, candidates_for
-from scedae._storage.archive import Archive
-from scedae._storage.model_file import (
+from scedae._storage import (
+    Archive,
     Packed,
+    Record,
     pack_pipeline,
     pack_reports,
     unpack_candidate,
     unpack_pipeline,
     unpack_reports,
 )
-from scedae._storage.records import Record
 from scedae._suggestion import ClusterSuggestion
 from scedae._validation import check_landmarks, warn_if_unstable
 from scedae.exceptions import ModelFileError

@@ -1,1 +1,44 @@
-"""What lies on disk: model files and checkpoints of trainings."""
+"""What lies on disk: model files, and trainings that survive a kill."""
+
+from scedae._storage.archive import Archive, read_archive, write_archive
+from scedae._storage.checkpoint import (
+    Checkpoint,
+    digest_of_rows,
+    open_folder,
+    remembered_seed,
+)
+from scedae._storage.model_file import (
+    Packed,
+    pack_pipeline,
+    pack_reports,
+    pack_scaler,
+    unpack_candidate,
+    unpack_pipeline,
+    unpack_reports,
+    unpack_scaler,
+    unpack_spec,
+)
+from scedae._storage.packing import pack_encoder, unpack_encoder
+from scedae._storage.records import Record
+
+__all__ = [
+    "Archive",
+    "Checkpoint",
+    "Packed",
+    "Record",
+    "digest_of_rows",
+    "open_folder",
+    "pack_encoder",
+    "pack_pipeline",
+    "pack_reports",
+    "pack_scaler",
+    "read_archive",
+    "remembered_seed",
+    "unpack_candidate",
+    "unpack_encoder",
+    "unpack_pipeline",
+    "unpack_reports",
+    "unpack_scaler",
+    "unpack_spec",
+    "write_archive",
+]

@@ -14,8 +14,11 @@ from scedae._random import RandomState, generator
 from scedae._rows import Rows
 from scedae._shell.networks import AUTOENCODER_CONSTRAINTS, one_network
 from scedae._spectral import kmeans, nearest
-from scedae.baselines._encoder_clusterer import EncoderClusterer, EncoderFit
-from scedae.baselines._model import FittedEncoder
+from scedae.baselines._encoder_clusterer import (
+    EncoderClusterer,
+    EncoderFit,
+    FittedEncoder,
+)
 
 
 class AutoencoderKMeans(EncoderClusterer):

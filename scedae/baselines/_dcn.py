@@ -11,13 +11,13 @@ from scedae._numerics import column_sums, product
 from scedae._random import RandomState
 from scedae._rows import Rows
 from scedae.baselines._joint import (
+    JOINT_CONSTRAINTS,
     JointClusterer,
     JointObjective,
     JointPlan,
     pull,
     squared_to_centers,
 )
-from scedae.baselines._joint_parameters import JOINT_CONSTRAINTS
 
 # Rows each centre is thought to stand for at the start: the first batch must not move
 # a centre as far as the k-means on all rows did.

@@ -14,13 +14,13 @@ from scedae._constraints import Interval, StrOptions
 from scedae._random import RandomState
 from scedae._rows import Rows
 from scedae.baselines._joint import (
+    JOINT_CONSTRAINTS,
     JointClusterer,
     JointObjective,
     JointPlan,
     pull,
     squared_to_centers,
 )
-from scedae.baselines._joint_parameters import JOINT_CONSTRAINTS
 
 # Without pretraining, published: so many steps of the inverse temperature, each for
 # so many epochs.

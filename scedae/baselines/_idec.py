@@ -13,13 +13,13 @@ from scedae._constraints import Interval
 from scedae._random import RandomState
 from scedae._rows import Rows
 from scedae.baselines._joint import (
+    JOINT_CONSTRAINTS,
     JointClusterer,
     JointObjective,
     JointPlan,
     pull,
     squared_to_centers,
 )
-from scedae.baselines._joint_parameters import JOINT_CONSTRAINTS
 
 
 def soft_assignment(squared: torch.Tensor) -> torch.Tensor:

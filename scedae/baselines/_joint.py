@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any
 
 import torch
@@ -27,6 +28,7 @@ from scedae._autoencoder import (
     rounds,
     start_training,
 )
+from scedae._constraints import Interval
 from scedae._members import MemberSpec
 from scedae._model import MemberReport
 from scedae._numerics import column_sums, product
@@ -35,12 +37,26 @@ from scedae._progress import Progress
 from scedae._random import child_seed, generator
 from scedae._rows import Rows, scaled
 from scedae._shell.base import at_work
-from scedae._shell.networks import one_network
+from scedae._shell.networks import AUTOENCODER_CONSTRAINTS, one_network
 from scedae._spectral import kmeans, nearest, revive_empty
 from scedae._threads import one_blas_thread
-from scedae.baselines._encoder_clusterer import EncoderClusterer, EncoderFit
-from scedae.baselines._model import FittedEncoder
+from scedae.baselines._encoder_clusterer import (
+    EncoderClusterer,
+    EncoderFit,
+    FittedEncoder,
+)
 from scedae.exceptions import CollapsedEnsembleError
+
+# What DCN, IDEC and DKM accept.
+_FROM_ONE = Interval(Integral, 1, None, closed="left")
+
+JOINT_CONSTRAINTS: dict[str, list[Any]] = {
+    **{k: v for k, v in AUTOENCODER_CONSTRAINTS.items() if k != "schedule"},
+    "pretrain": ["boolean"],
+    "pretrain_epochs": [_FROM_ONE],
+    "epochs": [_FROM_ONE],
+    "clustering_weight": [Interval(Real, 0, None, closed="left")],
+}
 
 
 class JointObjective(ABC):

@@ -19,7 +19,7 @@ from scedae._rows import (
     tables,
 )
 from scedae._rows.memory import MemoryRows, TensorRows
-from scedae._rows.scaled import DrawnEpochs
+from scedae._rows.scaled_rows import DrawnEpochs
 from scedae._rows.stream import scattered_runs
 from scedae.exceptions import BlockReadError
 from tests.helpers import in_formats
