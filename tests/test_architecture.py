@@ -67,10 +67,14 @@ def imports_of(path):
     return found
 
 
+def files():
+    return sorted(PACKAGE.rglob("*.py"))
+
+
 def rooms():
     """Every room with its files: a module or a package of its own."""
     found = {}
-    for path in PACKAGE.rglob("*.py"):
+    for path in files():
         room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         if room != "__init__":
             found.setdefault(room, []).append(path)
@@ -110,14 +114,73 @@ def test_rooms_that_see_little(room):
 
 @pytest.mark.parametrize("edge", EDGES)
 def test_nobody_imports_the_edges(edge):
-    for path in PACKAGE.rglob("*.py"):
+    for path in files():
         room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
         if room not in {edge, *EDGES[edge]}:
             assert edge not in imports_of(path), path
 
 
+def modules():
+    """Every file by the name it is imported by."""
+    names = {".".join(p.relative_to(PACKAGE.parent).parts)[:-3]: p for p in files()}
+    return {name.removesuffix(".__init__"): path for name, path in names.items()}
+
+
+def seen_at_the_top(name, path, known):
+    """Modules of the package that a file imports when it is imported.
+
+    The door of a package shows its own rooms, and they may name it: neither counts.
+    """
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                target = f"{node.module}.{alias.name}"
+                seen = target if target in known else node.module
+                inside = name.startswith(f"{seen}.") or seen.startswith(f"{name}.")
+                if seen in known and not inside:
+                    yield seen
+
+
+def test_the_house_has_at_most_12_floors():
+    """A module stands one floor above the highest one it imports."""
+    known = modules()
+    below = {n: set(seen_at_the_top(n, path, known)) for n, path in known.items()}
+    floors = {}
+
+    def floor(name, above=()):
+        assert name not in above, f"a cycle: {above}"
+        if name not in floors:
+            path = (*above, name)
+            floors[name] = max((floor(m, path) + 1 for m in below[name]), default=0)
+        return floors[name]
+
+    assert max(map(floor, known)) <= 12
+
+
+# Named after what they show of the core; each is a small world of its own.
+SHOWING = ("cli", "report", "plot")
+
+
+def test_no_name_is_taken_twice_in_the_core():
+    """Neither a module's nor that of a class or function that others may import."""
+    homes = {}
+    for path in files():
+        room = path.relative_to(PACKAGE).parts[0]
+        if room in SHOWING or path.stem == "__main__":
+            continue
+        body = ast.parse(path.read_text()).body
+        kinds = ast.ClassDef | ast.FunctionDef
+        names = {node.name for node in body if isinstance(node, kinds)}
+        names = {name for name in names if not name.startswith("_")}
+        if path.stem != "__init__":
+            homes.setdefault(("module", path.stem.strip("_")), []).append(path)
+        for name in names:
+            homes.setdefault(("name", name), []).append(path)
+    assert not {name: paths for name, paths in homes.items() if len(paths) > 1}
+
+
 def test_every_file_says_what_it_is():
-    for path in PACKAGE.rglob("*.py"):
+    for path in files():
         assert ast.get_docstring(ast.parse(path.read_text())), f"{path}: no docstring"
 
 
@@ -154,7 +217,7 @@ def imported_packages(path):
 
 def test_the_private_validation_of_scikit_learn_has_one_home():
     private = "sklearn.utils._param_validation"
-    homes = [p.stem for p in PACKAGE.rglob("*.py") if private in imported_packages(p)]
+    homes = [p.stem for p in files() if private in imported_packages(p)]
     assert homes == ["_constraints"]
 
 
@@ -163,7 +226,7 @@ def test_files_are_renamed_in_one_place():
     words = ("os.replace(", "os.rename(", ".rename(", "mkstemp(")
     homes = {
         path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
+        for path in files()
         if any(word in path.read_text() for word in words)
     }
     assert homes == {"_whole_file.py", "cli/output.py"}
@@ -171,7 +234,7 @@ def test_files_are_renamed_in_one_place():
 
 def test_nobody_asks_where_rows_live():
     """Memory, file and cluster answer the same questions."""
-    for path in PACKAGE.rglob("*.py"):
+    for path in files():
         if path.parent != PACKAGE / "_rows":
             taken = {name for _, names in imported(path) for name in names}
             assert not taken & {"Stream", "StoredRows", "DaskRows", "DrawnEpochs"}, path
@@ -180,7 +243,7 @@ def test_nobody_asks_where_rows_live():
 
 def test_dask_has_one_home():
     """Two files know Dask, and are imported for Dask collections alone."""
-    for path in PACKAGE.rglob("*.py"):
+    for path in files():
         names = {name.split(".")[0] for name in imported_packages(path)}
         if names & {"dask", "distributed"}:
             assert path.parent == PACKAGE / "_rows"

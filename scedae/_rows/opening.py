@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from scedae._device import resolve_device
+from scedae._rows.files import KINDS, MappedTable, NpyTable, RowTable, ZarrTable
 from scedae._rows.parquet import ParquetTable
 from scedae._rows.stored import StoredRows
 from scedae._rows.stream import Stream, fits_in_memory
-from scedae._rows.tables import KINDS, MappedTable, NpyTable, Table, ZarrTable
 
 
 def is_elsewhere(X: Any) -> bool:
@@ -43,13 +43,13 @@ def open_rows(X: Any, device: torch.device | str) -> Stream:
     return StoredRows(_table(X), resolve_device(device))
 
 
-def _table(X: Any) -> Table:
+def _table(X: Any) -> RowTable:
     if isinstance(X, np.memmap):
         return MappedTable(X)
     return open_table(Path(X))
 
 
-def open_table(path: Path) -> Table:
+def open_table(path: Path) -> RowTable:
     """The table a path names, or one clear error."""
     if not path.exists():
         raise FileNotFoundError(f"there is no file or folder {str(path)!r}.")

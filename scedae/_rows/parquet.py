@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from scedae._rows.extras import import_extra
-from scedae._rows.tables import require_matrix
+from scedae._rows.files import require_matrix
 
 
 class ParquetTable:

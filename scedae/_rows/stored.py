@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from scedae._rows.files import RowTable
 from scedae._rows.interface import (
     Add,
     EachKernel,
@@ -24,7 +25,6 @@ from scedae._rows.interface import (
 from scedae._rows.numbers import checked_tensor
 from scedae._rows.results import ResultFile
 from scedae._rows.stream import Stream, block_height
-from scedae._rows.tables import Table
 from scedae.exceptions import BlockReadError
 
 # A disk behind a network may fail for a moment: seconds to wait before trying again.
@@ -34,7 +34,7 @@ _PAUSES = (0.1, 1.0)
 class StoredRows(Stream):
     """A table on disk. Reading goes on while the block before is worked on."""
 
-    def __init__(self, table: Table, device: torch.device) -> None:
+    def __init__(self, table: RowTable, device: torch.device) -> None:
         super().__init__(table.shape, table.dtype, table.names, device)
         self._table = table
 

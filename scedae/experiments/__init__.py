@@ -10,8 +10,8 @@ from scedae._lazy import on_demand
 
 if TYPE_CHECKING:
     from scedae.experiments.folder import RequestError
-    from scedae.experiments.progress import LogLines, Reporter, title
-    from scedae.experiments.results.render import render
+    from scedae.experiments.reporting import LogLines, Reporter, title
+    from scedae.experiments.results.pages import render
     from scedae.experiments.runner import run
     from scedae.experiments.specification import NAMES, load_specification
 
@@ -29,13 +29,13 @@ __all__ = [
 __getattr__, __dir__ = on_demand(
     __name__,
     {
-        "LogLines": "scedae.experiments.progress",
+        "LogLines": "scedae.experiments.reporting",
         "NAMES": "scedae.experiments.specification",
-        "Reporter": "scedae.experiments.progress",
+        "Reporter": "scedae.experiments.reporting",
         "RequestError": "scedae.experiments.folder",
         "load_specification": "scedae.experiments.specification",
-        "render": "scedae.experiments.results.render",
+        "render": "scedae.experiments.results.pages",
         "run": "scedae.experiments.runner",
-        "title": "scedae.experiments.progress",
+        "title": "scedae.experiments.reporting",
     },
 )

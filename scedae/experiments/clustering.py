@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
 from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
-from scedae._device import resolve_device
 from scedae._estimator import SCEDAE
 from scedae._landmark_spectral import LandmarkSpectralClustering
 from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._rows import MemoryRows, Scaler
-from scedae.experiments.data import DataSet, load
-from scedae.experiments.encodings import encoding_file, encoding_name, read_encoding
-from scedae.experiments.environment import circumstances
-from scedae.experiments.plan import Run
+from scedae.experiments.data_sets import DataSet, load_data
+from scedae.experiments.environment import Place, scored
+from scedae.experiments.kept_files import encoding_file, encoding_name, read_encoding
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.specification import Specification, structure_name
 from scedae.experiments.store import Record
 from scedae.internal import (
@@ -33,30 +30,14 @@ from scedae.internal import (
     one_blas_thread,
     own_threads,
 )
-from scedae.metrics import evaluate
 
 # The default of scikit-learn when the paper was written.
 _KMEANS_STARTS = 10
 
-# Below this many rows a CPU core clusters faster than a GPU is told what to do.
-_GPU_ROWS = 20_000
 
-
-@dataclass(frozen=True)
-class Place:
-    """Where runs find their encodings, and what they compute on."""
-
-    specification: Specification
-    folder: Path
-    device: str
-
-    def clustering_device(self, n_rows: int) -> torch.device:
-        return resolve_device(self.device if n_rows >= _GPU_ROWS else "cpu")
-
-
-def cluster(run: Run, place: Place) -> Record:
+def cluster(run: PaperRun, place: Place) -> Record:
     """Labels of a run on a data set, as a record with its scores."""
-    data = load(place.specification, run.data)
+    data = load_data(place.specification, run.data)
     device = place.clustering_device(len(data.rows))
     if run.method.endswith("kmeans"):
         device = torch.device("cpu")  # scikit-learn's
@@ -66,25 +47,9 @@ def cluster(run: Run, place: Place) -> Record:
     return scored(run, data, labels, place.specification.seed, device, seconds)
 
 
-def scored(
-    run: Run,
-    data: DataSet,
-    labels: np.ndarray,
-    root_seed: int,
-    device: torch.device,
-    seconds: float,
-) -> Record:
-    """The record of labels."""
-    scores = evaluate(data.classes, labels)
-    return {
-        **asdict(run),
-        "seed": run.seed(root_seed),
-        "scores": {metric: round(value, 6) for metric, value in scores.items()},
-        **circumstances(device, len(labels), seconds),
-    }
-
-
-def _labels(run: Run, place: Place, data: DataSet, device: torch.device) -> np.ndarray:
+def _labels(
+    run: PaperRun, place: Place, data: DataSet, device: torch.device
+) -> np.ndarray:
     seed = run.seed(place.specification.seed)
     if run.method == "kmeans":
         rows = data.rows.astype(np.float32)
@@ -111,7 +76,9 @@ def _kmeans(points: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
     return model.fit_predict(points)
 
 
-def _kmeans_of_codes(run: Run, place: Place, data: DataSet, seed: int) -> np.ndarray:
+def _kmeans_of_codes(
+    run: PaperRun, place: Place, data: DataSet, seed: int
+) -> np.ndarray:
     (name,) = (name for name, _ in run_members(run, place.specification))
     path = encoding_file(place.folder, run.data, None)
     codes = read_encoding(path, name, torch.device("cpu"))
@@ -121,7 +88,7 @@ def _kmeans_of_codes(run: Run, place: Place, data: DataSet, seed: int) -> np.nda
 
 
 def cluster_encodings(
-    run: Run, place: Place, data: DataSet, device: torch.device
+    run: PaperRun, place: Place, data: DataSet, device: torch.device
 ) -> PipelineFit | None:
     """The verbs after ``encode`` on kept encodings; None if all had collapsed."""
     specification = place.specification
@@ -155,7 +122,9 @@ def cluster_encodings(
 _NO_SCALER = Scaler("none", True, torch.empty(0), torch.empty(0))
 
 
-def run_members(run: Run, specification: Specification) -> list[tuple[str, MemberSpec]]:
+def run_members(
+    run: PaperRun, specification: Specification
+) -> list[tuple[str, MemberSpec]]:
     """Names of the encodings a run joins, and how each is anchored."""
     structures = [run.structure]
     starts, epochs = [run.initialization or 0], [run.epochs or 0]

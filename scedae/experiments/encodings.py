@@ -15,9 +15,10 @@ from scedae._members import MemberSpec
 from scedae._progress import Progress
 from scedae._whole_file import whole_file
 from scedae.exceptions import CollapsedMemberWarning
-from scedae.experiments.data import DataSet
+from scedae.experiments.data_sets import DataSet
 from scedae.experiments.environment import circumstances
-from scedae.experiments.plan import Run
+from scedae.experiments.kept_files import encoding_name
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.specification import (
     Specification,
     Structure,
@@ -33,29 +34,9 @@ from scedae.internal import (
 )
 
 
-def encoding_file(folder: Path, data: str, variant: Variant | None) -> Path:
-    """Where encodings are kept; variants of the training have files of their own."""
-    own = f"-{variant.name.replace(' ', '-')}" if variant and variant.training else ""
-    return folder / "encodings" / f"{data}{own}.safetensors"
-
-
-def encoding_name(structure: str, initialization: int, epochs: int) -> str:
-    return f"{structure}/{initialization}/{epochs}"
-
-
-def read_encoding(path: Path, name: str, device: torch.device) -> torch.Tensor | None:
-    """Codes of all rows (n, e); None when the network that made them collapsed."""
-    from safetensors import safe_open
-
-    with safe_open(path, framework="pt", device=str(device)) as file:
-        if name in json.loads(file.metadata()["collapsed"]):
-            return None
-        return file.get_tensor(name)
-
-
 def train_encodings(
     path: Path,
-    run: Run,
+    run: PaperRun,
     data: DataSet,
     specification: Specification,
     device: torch.device,
@@ -136,7 +117,7 @@ def _write(
         save_file(codes, unfinished, {"collapsed": json.dumps(collapsed)})
 
 
-def training_run(data: str, variant: Variant | None) -> Run:
+def training_run(data: str, variant: Variant | None) -> PaperRun:
     """How the training of a file is called among the records."""
     own = variant.name if variant and variant.training else ""
-    return Run("encodings", data, "training", 0, variant=own)
+    return PaperRun("encodings", data, "training", 0, variant=own)

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from scedae.experiments.clustering import Place, cluster_encodings, scored
-from scedae.experiments.data import load
-from scedae.experiments.environment import circumstances
-from scedae.experiments.plan import Run
-from scedae.experiments.points import points_file, read_points, write_points
+from scedae.experiments.clustering import cluster_encodings
+from scedae.experiments.data_sets import load_data
+from scedae.experiments.environment import Place, circumstances, scored
+from scedae.experiments.kept_files import points_file, read_points, write_points
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Record
 
 
@@ -22,9 +22,9 @@ def embedding_file(folder: Path, data: str) -> Path:
     return folder / "encodings" / f"{data}-B.npz"
 
 
-def embed(run: Run, place: Place) -> Record:
+def embed_rows(run: PaperRun, place: Place) -> Record:
     """B of the structure ensemble, kept for the map."""
-    data = load(place.specification, run.data)
+    data = load_data(place.specification, run.data)
     device = place.clustering_device(len(data.rows))
     start = time.perf_counter()
     fit = cluster_encodings(run, place, data, device)
@@ -41,7 +41,7 @@ def embed(run: Run, place: Place) -> Record:
     return scored(run, data, fit.labels, place.specification.seed, device, seconds)
 
 
-def draw_map(run: Run, place: Place) -> Record:
+def draw_map(run: PaperRun, place: Place) -> Record:
     """t-SNE with the paper's settings; starts from the principal directions."""
     from sklearn.manifold import TSNE
 

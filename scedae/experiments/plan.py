@@ -11,7 +11,7 @@ from scedae.experiments.specification import NAMES, Specification, structure_nam
 
 
 @dataclass(frozen=True)
-class Run:
+class PaperRun:
     """One computation that ends in one record; its fields say what it is."""
 
     experiment: str
@@ -30,7 +30,7 @@ class Run:
         return "/".join("" if v is None else str(v) for v in vars(self).values())
 
     @classmethod
-    def of(cls, record: dict[str, Any]) -> Run:
+    def of(cls, record: dict[str, Any]) -> PaperRun:
         """The run a record belongs to."""
         return cls(**{f.name: record[f.name] for f in fields(cls)})
 
@@ -43,12 +43,12 @@ class Run:
         return self.method.startswith(("dae-", "ens-")) or self.method == "embedding"
 
 
-Planner = Callable[[Specification, str, int], Iterator[Run]]
+Planner = Callable[[Specification, str, int], Iterator[PaperRun]]
 
 
 def plan_runs(
     names: Sequence[str], data: Sequence[str], specification: Specification, n: int
-) -> list[Run]:
+) -> list[PaperRun]:
     """All runs that some names need, ``n`` replicates of each, without repetitions."""
     runs = {}
     for name in names:
@@ -73,55 +73,57 @@ def data_of(
     return data
 
 
-def _baselines(spec: Specification, data: str, n: int) -> Iterator[Run]:
+def _baselines(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     for variant in spec.data[data].row_variants:
         for i in range(n):
-            yield Run("baselines", data, "kmeans", i, variant=variant)
+            yield PaperRun("baselines", data, "kmeans", i, variant=variant)
             for p in spec.landmarks:
-                yield Run("baselines", data, "lsc", i, n_landmarks=p, variant=variant)
+                yield PaperRun(
+                    "baselines", data, "lsc", i, n_landmarks=p, variant=variant
+                )
     for structure in map(structure_name, spec.structures):
         for start in range(spec.initializations):
             for epochs in spec.epochs:
                 where = (structure, start, epochs)
                 for i in range(n):
                     p = spec.landmarks[i % len(spec.landmarks)]
-                    yield Run("baselines", data, "dae-kmeans", i, *where)
-                    yield Run("baselines", data, "dae-lsc", i, *where, p)
+                    yield PaperRun("baselines", data, "dae-kmeans", i, *where)
+                    yield PaperRun("baselines", data, "dae-lsc", i, *where, p)
 
 
-def _ensembles(spec: Specification, data: str, n: int) -> Iterator[Run]:
+def _ensembles(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     epochs, p = spec.ensemble_epochs, spec.ensemble_landmarks
     for structure in map(structure_name, spec.structures):
         for i in range(n):
             start = i % spec.initializations
-            yield Run("ensembles", data, "ens-init", i, structure, None, epochs, p)
-            yield Run("ensembles", data, "ens-ep", i, structure, start, None, p)
+            yield PaperRun("ensembles", data, "ens-init", i, structure, None, epochs, p)
+            yield PaperRun("ensembles", data, "ens-ep", i, structure, start, None, p)
     for start in range(spec.initializations):
         for i in range(n):
-            yield Run("ensembles", data, "ens-struct", i, "", start, epochs, p)
+            yield PaperRun("ensembles", data, "ens-struct", i, "", start, epochs, p)
 
 
-def _landmarks(spec: Specification, data: str, n: int) -> Iterator[Run]:
+def _landmarks(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     for structure in map(structure_name, spec.structures):
         for i in range(n):
             where = (structure, i % spec.initializations, spec.ensemble_epochs)
-            yield Run("landmarks", data, "ens-landmarks", i, *where)
+            yield PaperRun("landmarks", data, "ens-landmarks", i, *where)
 
 
-def _joint(spec: Specification, data: str, n: int) -> Iterator[Run]:
+def _joint(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     if spec.data[data].joint_subset is None:
         return
     for method in spec.joint_methods:
         for i in range(n):
-            yield Run("joint", data, method, i)
+            yield PaperRun("joint", data, method, i)
 
 
-def _choices(spec: Specification, data: str, n: int) -> Iterator[Run]:
+def _choices(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     for variant in spec.variants.values():
         if variant.training == {"scale": spec.data[data].scale}:
             continue  # changes nothing here
         for i in range(n):
-            yield Run(
+            yield PaperRun(
                 "choices",
                 data,
                 "ens-struct",
@@ -137,22 +139,22 @@ def _choices(spec: Specification, data: str, n: int) -> Iterator[Run]:
             )
 
 
-def _fcps(spec: Specification, data: str, n: int) -> Iterator[Run]:
+def _fcps(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     for shape in spec.shapes.shapes:
         for variant in spec.shapes.variants:
             for lifting in spec.shapes.liftings:
                 for i in range(n):
-                    yield Run("fcps", shape, lifting, i, variant=variant)
+                    yield PaperRun("fcps", shape, lifting, i, variant=variant)
 
 
-def _embeddings(spec: Specification, data: str, n: int) -> Iterator[Run]:
+def _embeddings(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     # One picture: replicates would only be other pictures.
     where = ("", 0, spec.ensemble_epochs, spec.ensemble_landmarks)
-    yield Run("embedding", data, "embedding", 0, *where)
+    yield PaperRun("embedding", data, "embedding", 0, *where)
 
 
-def _maps(spec: Specification, data: str, n: int) -> Iterator[Run]:
-    yield Run("tsne", data, "map", 0)
+def _maps(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
+    yield PaperRun("tsne", data, "map", 0)
 
 
 _PLANNERS: dict[str, Planner] = {

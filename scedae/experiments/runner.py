@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from scedae._device import resolve_device
-from scedae.experiments import data as data_sets
-from scedae.experiments.clustering import Place
+from scedae.experiments import data_sets
+from scedae.experiments.environment import Place
 from scedae.experiments.folder import RequestError, claimed
 from scedae.experiments.maps import embedding_file
-from scedae.experiments.plan import Run, data_of, plan_runs
-from scedae.experiments.progress import LogLines, Reporter
+from scedae.experiments.plan import PaperRun, data_of, plan_runs
+from scedae.experiments.reporting import LogLines, Reporter
 from scedae.experiments.session import Session
-from scedae.experiments.shapes import load_shape
+from scedae.experiments.shape_runs import load_shape
 from scedae.experiments.specification import (
     NAMES,
     Specification,
@@ -108,7 +108,7 @@ def check_request(
             raise RequestError(f"the paper has no {name} for {', '.join(data)}.")
 
 
-def _missing(runs: Iterable[Run], store: Store) -> list[Run]:
+def _missing(runs: Iterable[PaperRun], store: Store) -> list[PaperRun]:
     finished = store.finished()
     # B is no result of its own: it is wanted again for a map that is not there.
     maps = {r.data for r in runs if r.experiment == "tsne" and r.key not in finished}
@@ -119,9 +119,9 @@ def _missing(runs: Iterable[Run], store: Store) -> list[Run]:
     ]
 
 
-def _needless(candidate: Run, missing: Sequence[Run], place: Place) -> bool:
+def _needless(candidate: PaperRun, missing: Sequence[PaperRun], place: Place) -> bool:
     """An embedding that lies there already, for a map that is to be drawn."""
-    has_map = Run("tsne", candidate.data, "map", 0) in missing
+    has_map = PaperRun("tsne", candidate.data, "map", 0) in missing
     is_embedding = candidate.method == "embedding"
     return (
         is_embedding
@@ -130,16 +130,16 @@ def _needless(candidate: Run, missing: Sequence[Run], place: Place) -> bool:
     )
 
 
-def _require_data(missing: Sequence[Run], specification: Specification) -> None:
+def _require_data(missing: Sequence[PaperRun], specification: Specification) -> None:
     """Data that is absent is told before the work, not in the middle of it."""
     for run in missing:
         if run.experiment == "fcps":
             load_shape(run.data, run.variant.split("-")[0], 0)
     for key in dict.fromkeys(r.data for r in missing if r.experiment != "fcps"):
-        data_sets.load(specification, key)
+        data_sets.load_data(specification, key)
 
 
-def _n_workers(asked: int | None, missing: Sequence[Run], place: Place) -> int:
+def _n_workers(asked: int | None, missing: Sequence[PaperRun], place: Place) -> int:
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 2
     if asked is None:
         asked = n_cores if place.device == "cpu" else max(n_cores - 2, 1)

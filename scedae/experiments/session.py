@@ -8,14 +8,16 @@ from itertools import groupby
 from pathlib import Path
 
 from scedae._device import resolve_device
-from scedae.experiments.clustering import Place, cluster
-from scedae.experiments.data import load
-from scedae.experiments.encodings import encoding_file, train_encodings, training_run
-from scedae.experiments.joint import fit_joint
-from scedae.experiments.maps import draw_map, embed
-from scedae.experiments.plan import Run
-from scedae.experiments.progress import Reporter, TrainingLines
-from scedae.experiments.shapes import cluster_shape
+from scedae.experiments.clustering import cluster
+from scedae.experiments.data_sets import load_data
+from scedae.experiments.encodings import train_encodings, training_run
+from scedae.experiments.environment import Place
+from scedae.experiments.joint_runs import fit_joint
+from scedae.experiments.kept_files import encoding_file
+from scedae.experiments.maps import draw_map, embed_rows
+from scedae.experiments.plan import PaperRun
+from scedae.experiments.reporting import Reporter, TrainingLines
+from scedae.experiments.shape_runs import cluster_shape
 from scedae.experiments.store import Record, Store
 from scedae.experiments.workers import Task, Workers
 
@@ -31,7 +33,7 @@ class Session:
         self._sent: list[Future[Record]] = []
         self._failed: list[Future[Record]] = []
 
-    def carry_out(self, missing: Sequence[Run]) -> None:
+    def carry_out(self, missing: Sequence[PaperRun]) -> None:
         """What needs no training first: it goes on while networks train here."""
         for run in missing:
             if run.experiment == "fcps":
@@ -48,9 +50,9 @@ class Session:
                 self._reporter.say(f"{run.data}: t-SNE")
                 self._keep(draw_map(run, self._place))
 
-    def _cluster_encodings(self, runs: Sequence[Run]) -> None:
+    def _cluster_encodings(self, runs: Sequence[PaperRun]) -> None:
         """Encodings of one file after another; their runs are sent as soon as it is."""
-        files: dict[Path, list[Run]] = {}
+        files: dict[Path, list[PaperRun]] = {}
         for run in runs:
             variant = self._place.specification.variants.get(run.variant)
             path = encoding_file(self._place.folder, run.data, variant)
@@ -59,9 +61,9 @@ class Session:
             if not path.exists():
                 self._train(path, own[0])
             for run in own:
-                self._send(embed if run.method == "embedding" else cluster, run)
+                self._send(embed_rows if run.method == "embedding" else cluster, run)
 
-    def _train(self, path: Path, run: Run) -> None:
+    def _train(self, path: Path, run: PaperRun) -> None:
         self._make_room()
         specification = self._place.specification
         training = training_run(run.data, specification.variants.get(run.variant))
@@ -70,7 +72,7 @@ class Session:
         record = train_encodings(
             path,
             training,
-            load(specification, run.data),
+            load_data(specification, run.data),
             specification,
             resolve_device(self._place.device),
             TrainingLines(self._reporter, subject),
@@ -80,14 +82,14 @@ class Session:
         collapsed = f", {lost} collapsed" if lost else ""
         self._reporter.say(f"{subject}: {record['seconds']} s{collapsed}")
 
-    def _fit_joint(self, runs: Sequence[Run]) -> None:
+    def _fit_joint(self, runs: Sequence[PaperRun]) -> None:
         for (data, method), group in groupby(runs, lambda r: (r.data, r.method)):
             self._make_room()
             self._reporter.say(f"{data}: {method}")
             for record in fit_joint(list(group), self._place):
                 self._keep(record)
 
-    def _send(self, task: Task, run: Run) -> None:
+    def _send(self, task: Task, run: PaperRun) -> None:
         future = self._workers.submit(task, run, self._place)
         self._sent.append(future)
         future.add_done_callback(self._received)

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from scedae.experiments.plan import Run
+from scedae.experiments.plan import PaperRun
 
 Record = dict[str, Any]
 
@@ -46,7 +46,7 @@ class Store:
 
     def finished(self) -> set[str]:
         """Keys of the runs that have a record."""
-        return {Run.of(record).key for record in self.records()}
+        return {PaperRun.of(record).key for record in self.records()}
 
     def _mend(self, path: Path) -> None:
         """Once a file: cut off a line that was never finished."""

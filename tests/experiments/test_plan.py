@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from scedae.experiments.plan import Run, plan_runs
+from scedae.experiments.plan import PaperRun, plan_runs
 from scedae.experiments.specification import NAMES, load_specification
 
 PAPER = load_specification()
@@ -70,8 +70,8 @@ def test_the_comparison_has_no_pendigits():
 
 
 def test_a_run_is_found_again_in_its_record():
-    run = Run("baselines", "usps", "dae-lsc", 3, "500-750-1000", 0, 50, 100)
-    assert Run.of({**vars(run), "scores": {}}) == run
+    run = PaperRun("baselines", "usps", "dae-lsc", 3, "500-750-1000", 0, 50, 100)
+    assert PaperRun.of({**vars(run), "scores": {}}) == run
 
 
 def test_a_choice_that_changes_nothing_is_not_run():

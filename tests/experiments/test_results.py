@@ -7,13 +7,13 @@ from dataclasses import asdict, replace
 import pytest
 
 from scedae.experiments.folder import RequestError
-from scedae.experiments.plan import Run
-from scedae.experiments.results import drawing, tables
+from scedae.experiments.plan import PaperRun
+from scedae.experiments.results import drawing, paper_tables
 from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
 from scedae.experiments.results.map_pictures import _title
+from scedae.experiments.results.overview import summary
+from scedae.experiments.results.pages import render
 from scedae.experiments.results.published import Published
-from scedae.experiments.results.render import render
-from scedae.experiments.results.summary import summary
 from scedae.experiments.specification import load_specification, structure_name
 
 PAPER = load_specification()
@@ -60,7 +60,7 @@ def test_without_a_printed_spread_rounding_is_the_band():
 def test_a_cell_is_the_mean_over_its_runs():
     where = ("500-750-1000", 0)
     records = [
-        record(acc, Run("baselines", "usps", "dae-lsc", i, *where, epochs, 100))
+        record(acc, PaperRun("baselines", "usps", "dae-lsc", i, *where, epochs, 100))
         for i, (acc, epochs) in enumerate([(0.7, 50), (0.8, 100), (0.9, 150)])
     ]
     found = cell(records, "baselines", "usps", "dae-lsc", where[0])
@@ -77,7 +77,7 @@ def test_the_comparison_averages_means_and_spreads_as_the_paper_did():
     names = [structure_name(structure) for structure in PAPER.structures]
     scores = [(0.8, 0.8)] * 3 + [(0.5, 0.7)] * 3
     records = [
-        record(acc, Run("ensembles", "usps", "ens-init", i, structure))
+        record(acc, PaperRun("ensembles", "usps", "ens-init", i, structure))
         for structure, pair in zip(names, scores, strict=True)
         for i, acc in enumerate(pair)
     ]
@@ -90,7 +90,7 @@ def test_the_comparison_averages_means_and_spreads_as_the_paper_did():
 
 
 def test_both_sizes_of_usps_stand_beside_one_published_value():
-    run = Run("ensembles", "usps-train", "ens-struct", 0, "", 0, 250, 500)
+    run = PaperRun("ensembles", "usps-train", "ens-struct", 0, "", 0, 250, 500)
     train = cell([record(0.8, run)], "ensembles", "usps-train", "ens-struct")
     whole = cell([record(0.8, run)], "ensembles", "usps", "ens-struct")
     assert train.published == whole.published
@@ -100,8 +100,8 @@ def test_both_sizes_of_usps_stand_beside_one_published_value():
 
 
 def test_csv_has_every_number():
-    run = Run("ensembles", "usps", "ens-struct", 0, "", 0, 250, 500)
-    text = tables.cells_csv(
+    run = PaperRun("ensembles", "usps", "ens-struct", 0, "", 0, 250, 500)
+    text = paper_tables.cells_csv(
         [cell([record(0.9, run)], "ensembles", "usps", "ens-struct")]
     )
     (line,) = csv.DictReader(io.StringIO(text))
@@ -140,7 +140,7 @@ def test_everything_is_rendered(rendered):
 
 
 def test_rendering_reads_records_alone_and_repeats_itself(rendered, monkeypatch):
-    monkeypatch.setattr("scedae.experiments.data._load", None)
+    monkeypatch.setattr("scedae.experiments.data_sets._load", None)
     before = {p: p.read_bytes() for p in rendered.parent.glob("tables/*")}
     assert render(rendered.parent) == rendered
     assert before == {p: p.read_bytes() for p in rendered.parent.glob("tables/*")}
@@ -173,7 +173,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
 
 
 def test_the_method_itself_is_counted_apart():
-    run = Run("ensembles", "usps", "ens-struct", 0, "", 0, 250, 500)
+    run = PaperRun("ensembles", "usps", "ens-struct", 0, "", 0, 250, 500)
     own = cell([record(0.9, run)], "ensembles", "usps", "ens-struct")
     other = Cell("usps", replace(own.published, method="dae-lsc"), None)
     page = summary([own, other], [], [], PAPER)

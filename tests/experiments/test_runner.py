@@ -4,20 +4,21 @@ import shutil
 
 import numpy as np
 import pytest
+import torch
 
 from scedae import SCEDAE, MemberSpec
 from scedae.exceptions import CollapsedEnsembleError
-from scedae.experiments import clustering, encodings, joint, plan, session
-from scedae.experiments.clustering import Place
+from scedae.experiments import clustering, joint_runs, kept_files, plan, session
+from scedae.experiments.environment import Place
 from scedae.experiments.folder import RequestError
-from scedae.experiments.plan import Run
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.specification import NAMES
 from scedae.experiments.store import Store
 from tests.experiments import tiny
 
 
 def key(record):
-    return Run.of(record).key
+    return PaperRun.of(record).key
 
 
 def forbid(monkeypatch, *places):
@@ -80,7 +81,7 @@ def test_any_number_of_replicates(reproduce, n):
 
 def test_a_map_that_is_missing_needs_only_b(reproduce, monkeypatch):
     reproduce("embedding")
-    forbid(monkeypatch, (session, "embed"), (session, "train_encodings"))
+    forbid(monkeypatch, (session, "embed_rows"), (session, "train_encodings"))
     (record,) = reproduce("tsne")
     assert record["method"] == "map"
 
@@ -96,8 +97,8 @@ def test_clustering_kept_encodings_is_the_estimators_fit(reproduce, monkeypatch)
     reproduce("ensembles", replicates=1)
     specification = tiny.specification()
     data = tiny.load_blobs("", "", None)
-    run = Run("ensembles", "usps", "ens-struct", 0, "", 1, 5, 20)
-    monkeypatch.setattr(Run, "seed", lambda self, root: root)
+    run = PaperRun("ensembles", "usps", "ens-struct", 0, "", 1, 5, 20)
+    monkeypatch.setattr(PaperRun, "seed", lambda self, root: root)
     place = Place(specification, reproduce.folder, "cpu")
     fit = clustering.cluster_encodings(run, place, data, place.clustering_device(90))
 
@@ -114,7 +115,7 @@ def test_members_of_each_ensemble(small_world):
     specification = tiny.specification()
 
     def names(method, *where):
-        run = Run("ensembles", "usps", method, 0, *where)
+        run = PaperRun("ensembles", "usps", method, 0, *where)
         return [name for name, _ in clustering.run_members(run, specification)]
 
     one = "500-750-1000"
@@ -131,9 +132,9 @@ def test_variants_change_what_they_say(reproduce):
     files = {path.name for path in (reproduce.folder / "encodings").iterdir()}
     assert files == {"usps.safetensors", "usps-code-width-5.safetensors"}
     assert {r["epochs"] for r in records if "fifth" in r["variant"]} == {1}
-    device = clustering.resolve_device("cpu")
+    device = torch.device("cpu")
     path = reproduce.folder / "encodings" / "usps-code-width-5.safetensors"
-    assert encodings.read_encoding(path, "500-750-1000/0/5", device).shape == (90, 5)
+    assert kept_files.read_encoding(path, "500-750-1000/0/5", device).shape == (90, 5)
 
 
 def test_an_encoding_nobody_planned_is_an_error(reproduce):
@@ -141,7 +142,7 @@ def test_an_encoding_nobody_planned_is_an_error(reproduce):
     reproduce("landmarks", replicates=1)
     path = reproduce.folder / "encodings" / "usps.safetensors"
     with pytest.raises(Exception, match="does not contain"):
-        encodings.read_encoding(path, "1-2-3/0/5", clustering.resolve_device("cpu"))
+        kept_files.read_encoding(path, "1-2-3/0/5", torch.device("cpu"))
 
 
 def test_a_seed_that_collapses_does_not_take_the_others_along(monkeypatch):
@@ -150,9 +151,9 @@ def test_a_seed_that_collapses_does_not_take_the_others_along(monkeypatch):
             raise CollapsedEnsembleError
         return [type("Fitted", (), {"labels_": np.arange(len(rows))}) for _ in seeds]
 
-    monkeypatch.setattr(joint, "fit_seeds", fit_seeds)
+    monkeypatch.setattr(joint_runs, "fit_seeds", fit_seeds)
     data = tiny.load_blobs("", "", None)
-    labels = joint._labels_of_seeds(None, data, [0, 1, 2])
+    labels = joint_runs._labels_of_seeds(None, data, [0, 1, 2])
     assert [len(set(found)) for found in labels] == [90, 1, 90]
 
 

@@ -6,8 +6,8 @@ from statistics import fmean
 
 import pytest
 
+from scedae.experiments.results.paper_tables import METHOD_TITLES
 from scedae.experiments.results.published import published_values
-from scedae.experiments.results.tables import METHOD_TITLES
 from scedae.experiments.specification import load_specification
 
 VALUES = published_values()

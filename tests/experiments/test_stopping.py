@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from scedae.experiments.folder import RequestError, claimed
-from scedae.experiments.plan import Run
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Store
 from tests.experiments import tiny
 
@@ -26,7 +26,7 @@ def start(folder, n_workers):
 
 
 def records(folder):
-    return {Run.of(r).key: r for r in Store(folder).records()}
+    return {PaperRun.of(r).key: r for r in Store(folder).records()}
 
 
 def wait_for_records(folder, n, process):

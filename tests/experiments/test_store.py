@@ -5,12 +5,12 @@ from dataclasses import asdict
 
 import pytest
 
-from scedae.experiments.plan import Run
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Store
 
 
 def record(replicate):
-    run = Run("ensembles", "usps", "ens-struct", replicate)
+    run = PaperRun("ensembles", "usps", "ens-struct", replicate)
     return {**asdict(run), "scores": {"acc": 0.5}, "note": "ä"}
 
 

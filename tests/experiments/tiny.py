@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from sklearn.datasets import make_blobs
 
-from scedae.experiments import data, runner
-from scedae.experiments.results import render
+from scedae.experiments import data_sets, runner
+from scedae.experiments.results import pages
 from scedae.experiments.specification import MapSpec, load_specification
 
 # What the process does that is killed.
@@ -20,7 +20,7 @@ STOPPED = ["baselines", "landmarks", "embedding"]
 
 
 def load_blobs(source, subset, max_rows):
-    return data.DataSet(*make_blobs(90, 5, centers=3, random_state=0))
+    return data_sets.DataSet(*make_blobs(90, 5, centers=3, random_state=0))
 
 
 def specification(*, quick=False):
@@ -60,8 +60,8 @@ def specification(*, quick=False):
 
 def set_up(set_attribute=setattr):
     """Put the small world in place of the paper's."""
-    set_attribute(data, "_load", load_blobs)
-    for module in (runner, render):
+    set_attribute(data_sets, "_load", load_blobs)
+    for module in (runner, pages):
         set_attribute(module, "load_specification", specification)
 
 

@@ -10,13 +10,13 @@ import torch
 
 from scedae._rows import (
     Result,
+    files,
     fit_scaler,
     gather_statistics,
     memory,
     open_rows,
     stored,
     stream,
-    tables,
 )
 from scedae._rows.memory import MemoryRows, TensorRows
 from scedae._rows.scaled_rows import DrawnEpochs
@@ -159,7 +159,7 @@ def flaky(X, tmp_path, monkeypatch):
     """An .npy file of which reading fails as often as told."""
     monkeypatch.setattr(stored, "_PAUSES", (0, 0))
     monkeypatch.setattr(stream, "_BLOCK_ROWS", 100)
-    read, failures = tables.NpyTable.read, []
+    read, failures = files.NpyTable.read, []
 
     def failing(self, start, stop):
         if start == 300 and failures:
@@ -167,7 +167,7 @@ def flaky(X, tmp_path, monkeypatch):
             raise OSError("the disk is away")
         return read(self, start, stop)
 
-    monkeypatch.setattr(tables.NpyTable, "read", failing)
+    monkeypatch.setattr(files.NpyTable, "read", failing)
     return open_rows(in_formats(X, tmp_path)["npy"], "cpu"), failures
 
 

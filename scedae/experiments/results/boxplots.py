@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scedae.experiments.results.cells import Measurements
 from scedae.experiments.results.drawing import grid
-from scedae.experiments.results.tables import METHOD_TITLES
+from scedae.experiments.results.paper_tables import METHOD_TITLES
 from scedae.experiments.specification import Specification, structure_name
 from scedae.plot._canvas import plain
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from scedae.experiments.results.cells import Measured, Measurements
-from scedae.experiments.results.tables import markdown_table, plus_minus
+from scedae.experiments.results.paper_tables import markdown_table, plus_minus
 from scedae.experiments.specification import Specification, Variant
 
 METRICS = ("acc", "nmi", "ari")

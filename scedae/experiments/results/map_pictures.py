@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scedae.experiments.plan import Run
-from scedae.experiments.points import points_file, read_points
+from scedae.experiments.kept_files import points_file, read_points
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.results.drawing import dots, grid, scatter
 from scedae.experiments.specification import Specification
 from scedae.plot._canvas import bare
@@ -21,7 +21,7 @@ def draw_maps(folder: Path, spec: Specification) -> Figure | None:
     """t-SNE of B, coloured by class."""
     kept = {}
     for key in spec.data:
-        path = points_file(folder, Run("tsne", key, "map", 0))
+        path = points_file(folder, PaperRun("tsne", key, "map", 0))
         if path.exists():
             kept[key] = read_points(path)
     if not kept:

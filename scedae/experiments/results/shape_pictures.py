@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scedae.experiments.plan import Run
-from scedae.experiments.points import points_file, read_points
+from scedae.experiments.kept_files import points_file, read_points
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.results.drawing import grid, scatter
-from scedae.experiments.results.tables import METHOD_TITLES
+from scedae.experiments.results.paper_tables import METHOD_TITLES
 from scedae.experiments.specification import Specification
 from scedae.plot._canvas import bare
 
@@ -27,7 +27,7 @@ def draw_shapes(folder: Path, variant: str, spec: Specification) -> Figure | Non
     liftings = spec.shapes.liftings
 
     def file_of(shape: str, lifting: str) -> Path:
-        return points_file(folder, Run("fcps", shape, lifting, 0, variant=variant))
+        return points_file(folder, PaperRun("fcps", shape, lifting, 0, variant=variant))
 
     shapes = [
         shape

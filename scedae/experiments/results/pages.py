@@ -17,9 +17,9 @@ from scedae.experiments.results.choices import (
     find_effects,
 )
 from scedae.experiments.results.map_pictures import draw_maps
+from scedae.experiments.results.overview import SMALL, summary
+from scedae.experiments.results.paper_tables import cells_csv, cells_markdown
 from scedae.experiments.results.shape_pictures import draw_shapes
-from scedae.experiments.results.summary import SMALL, summary
-from scedae.experiments.results.tables import cells_csv, cells_markdown
 from scedae.experiments.specification import Specification, load_specification
 from scedae.experiments.store import Store
 from scedae.plot._canvas import pyplot

@@ -12,17 +12,16 @@ import numpy as np
 from scedae._device import resolve_device
 from scedae.baselines import DCN, DKM, IDEC, fit_seeds
 from scedae.exceptions import CollapsedEnsembleError
-from scedae.experiments.clustering import Place
-from scedae.experiments.data import DataSet, load_for_joint
-from scedae.experiments.environment import circumstances
-from scedae.experiments.plan import Run
+from scedae.experiments.data_sets import DataSet, load_for_joint
+from scedae.experiments.environment import Place, circumstances
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Record
 from scedae.metrics import evaluate
 
 _CLASSES = {"dcn": DCN, "idec": IDEC, "dkm": DKM}
 
 
-def fit_joint(runs: Sequence[Run], place: Place) -> list[Record]:
+def fit_joint(runs: Sequence[PaperRun], place: Place) -> list[Record]:
     """Records of runs of one method; the replicate is the seed."""
     data = load_for_joint(place.specification, runs[0].data)
     device = resolve_device(place.device)

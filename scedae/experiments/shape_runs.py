@@ -11,10 +11,10 @@ from scedae import datasets
 from scedae._device import resolve_device
 from scedae._estimator import SCEDAE
 from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning
-from scedae.experiments.clustering import Place, scored
-from scedae.experiments.data import DataSet
-from scedae.experiments.plan import Run
-from scedae.experiments.points import points_file, write_points
+from scedae.experiments.data_sets import DataSet
+from scedae.experiments.environment import Place, scored
+from scedae.experiments.kept_files import points_file, write_points
+from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Record
 
 _GENERATORS = {
@@ -24,7 +24,7 @@ _GENERATORS = {
 }
 
 
-def cluster_shape(run: Run, place: Place) -> Record:
+def cluster_shape(run: PaperRun, place: Place) -> Record:
     """Lift, fit and score one shape; the first replicate is kept for the picture."""
     specification = place.specification
     settings = specification.shapes

@@ -13,7 +13,7 @@ from scedae._rows.extras import import_extra
 KINDS = "an .npy file, a Zarr array, or a Parquet file or folder"
 
 
-class Table(Protocol):
+class RowTable(Protocol):
     """A matrix of which rows can be read; each reading gives fresh memory."""
 
     shape: tuple[int, int]

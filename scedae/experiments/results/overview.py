@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from scedae.experiments.results.cells import VERDICTS, Cell
-from scedae.experiments.results.tables import (
+from scedae.experiments.results.paper_tables import (
     compared,
     markdown_table,
     method_title,

@@ -23,7 +23,7 @@ class DataSet:
         return len(np.unique(self.classes))
 
 
-def load(specification: Specification, key: str) -> DataSet:
+def load_data(specification: Specification, key: str) -> DataSet:
     """The rows of the tables."""
     entry = specification.data[key]
     return _load(entry.source, entry.subset, specification.max_rows)
