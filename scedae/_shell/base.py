@@ -237,7 +237,8 @@ array or Dask collection of shape (n_samples, n_features)
         was said of the training rows is written if they lay in memory.
         """
         check_is_fitted(self, "pipeline_")
-        info, tensors = self._pack()
+        with at_work():
+            info, tensors = self._pack()
         names = getattr(self, "feature_names_in_", None)
         of_rows: dict[str, torch.Tensor] = {}
         streamed: dict[str, Any] = {}
