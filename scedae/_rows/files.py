@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -35,6 +36,18 @@ def require_matrix(place: str, shape: Sequence[int], dtype: np.dtype) -> None:
         raise ValueError(f"{place} has shape {tuple(shape)}: there is nothing in it.")
 
 
+@contextmanager
+def _errors_of(place: str) -> Iterator[None]:
+    """What a library says of a damaged file, in one line that names it."""
+    try:
+        yield
+    except OSError:
+        raise
+    except Exception as error:
+        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise ValueError(f"{place} is damaged, or is not {KINDS}: {reason}") from error
+
+
 class NpyTable:
     """An .npy file, read and not mapped: mapped pages count as memory in use."""
 
@@ -43,7 +56,8 @@ class NpyTable:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.place = repr(str(path))
-        header = np.load(path, mmap_mode="r", allow_pickle=False)
+        with _errors_of(self.place):
+            header = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(header, np.memmap):
             raise ValueError(f"{self.place} is not {KINDS}.")
         require_matrix(self.place, header.shape, header.dtype)
@@ -90,7 +104,8 @@ class ZarrTable:
     def __init__(self, path: Path) -> None:
         zarr = import_extra("zarr", "a Zarr array")
         self.place = repr(str(path))
-        self._array = zarr.open(path, mode="r")
+        with _errors_of(self.place):
+            self._array = zarr.open(path, mode="r")
         if not hasattr(self._array, "shape"):
             raise ValueError(
                 f"{self.place} is a Zarr group; name one of its arrays, e.g. "

@@ -14,44 +14,50 @@ from scedae._rows.files import require_matrix
 
 
 class ParquetTable:
-    """Parquet files, one after the other in the order of their names."""
+    """Parquet files, one after the other in the order of their names.
+
+    All have the same columns, in any order. Where types differ, numbers are read in
+    one that holds all of them.
+    """
 
     def __init__(self, path: Path, files: Sequence[Path]) -> None:
         self._parquet = import_extra("pyarrow.parquet", "Parquet")
         self.place = repr(str(path))
+        parts = {file: self._open(file) for file in files}
         self._groups = [
             (file, group, part.metadata.row_group(group).num_rows)
-            for file in files
-            for part in [self._parquet.ParquetFile(file)]
+            for file, part in parts.items()
             for group in range(part.metadata.num_row_groups)
         ]
         self._ends = np.cumsum([n_rows for _, _, n_rows in self._groups])
-        schema = self._parquet.read_schema(files[0])
-        self.names: Sequence[str] = list(schema.names)
-        kinds = dict(zip(schema.names, schema.types, strict=True))
-        text = [name for name, kind in kinds.items() if not _is_number(kind)]
-        if text:
-            raise ValueError(
-                f"{self.place} has columns that are not numeric: {', '.join(text)}. "
-                "Drop them, or encode them as numbers first."
-            )
-        self.dtype = np.result_type(*(kind.to_pandas_dtype() for kind in schema.types))
-        self.shape = (int(self._ends[-1]) if len(self._ends) else 0, len(schema.names))
+        schemas = {file: part.schema_arrow for file, part in parts.items()}
+        self.names: Sequence[str] = list(schemas[files[0]].names)
+        types = [_types(file, schemas[file], self.names) for file in files]
+        self.dtype = np.result_type(*(dtype for part in types for dtype in part))
+        self.shape = (int(self._ends[-1]) if len(self._ends) else 0, len(self.names))
         require_matrix(self.place, self.shape, self.dtype)
         # Blocks are smaller than row groups: the last one read is kept.
         self._group = lru_cache(1)(self._read_group)
 
+    def _open(self, file: Path) -> Any:
+        try:
+            return self._parquet.ParquetFile(file)
+        except ValueError as error:  # pyarrow's own errors are such
+            reason = str(error).splitlines()[0]
+            raise ValueError(
+                f"{str(file)!r} is no Parquet file, or it is damaged: {reason}"
+            ) from error
+
     def _read_group(self, number: int) -> np.ndarray:
         file, group, n_rows = self._groups[number]
-        table = self._parquet.ParquetFile(file).read_row_group(
-            group, columns=self.names
-        )
-        # A missing value becomes NaN, which is then named with its row.
-        missing = any(column.null_count for column in table.columns)
-        dtype = np.dtype(np.float64) if missing else self.dtype
+        table = self._parquet.ParquetFile(file).read_row_group(group)
+        # By name: each file has its own order. A missing value becomes NaN, which is
+        # then named with its row.
+        columns = [_numbers(table.column(name)) for name in self.names]
+        dtype = np.result_type(self.dtype, *(column.dtype for column in columns))
         rows = np.empty((n_rows, len(self.names)), dtype)
-        for i, column in enumerate(table.columns):
-            rows[:, i] = column.to_numpy()
+        for i, column in enumerate(columns):
+            rows[:, i] = column
         return rows
 
     def read(self, start: int, stop: int) -> np.ndarray:
@@ -61,6 +67,44 @@ class ParquetTable:
             before = int(self._ends[number]) - self._groups[number][2]
             parts.append(self._group(number)[max(start - before, 0) : stop - before])
         return np.concatenate(parts)
+
+
+def _numbers(column: Any) -> np.ndarray:
+    """A column as an array; numpy has no missing booleans, so these become numbers."""
+    import pyarrow
+
+    if column.null_count:
+        column = column.cast(pyarrow.float64(), safe=False)
+    return column.to_numpy()
+
+
+def _types(file: Path, schema: Any, names: Sequence[str]) -> list[np.dtype]:
+    """The types of the columns of one file, or an error that names what is wrong."""
+    _require_names(file, schema.names, names)
+    kinds = dict(zip(schema.names, schema.types, strict=True))
+    text = [name for name, kind in kinds.items() if not _is_number(kind)]
+    if text:
+        raise ValueError(
+            f"{str(file)!r} has columns that are not numeric: {', '.join(text)}. "
+            "Drop them, or encode them as numbers first."
+        )
+    return [np.dtype(kind.to_pandas_dtype()) for kind in schema.types]
+
+
+def _require_names(file: Path, found: Sequence[str], names: Sequence[str]) -> None:
+    if len(set(found)) < len(found):
+        twice = sorted({name for name in found if found.count(name) > 1})
+        raise ValueError(f"{str(file)!r} has columns twice: {', '.join(twice)}.")
+    if missing := [name for name in names if name not in found]:
+        raise ValueError(
+            f"{str(file)!r} lacks columns that the first file has: "
+            f"{', '.join(missing)}. All files of a folder need the same columns."
+        )
+    if more := [name for name in found if name not in names]:
+        raise ValueError(
+            f"{str(file)!r} has columns that the first file lacks: {', '.join(more)}. "
+            "All files of a folder need the same columns."
+        )
 
 
 def _is_number(kind: Any) -> bool:

@@ -89,6 +89,8 @@ class StoredRows(Stream):
         for pause in (*_PAUSES, None):
             try:
                 part = self._table.read(start, stop)
+            except MemoryError:
+                raise
             except Exception as error:
                 if pause is None:
                     raise BlockReadError(
