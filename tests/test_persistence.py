@@ -125,7 +125,7 @@ def test_a_failed_save_keeps_the_old_file(saved, blobs, monkeypatch):
 
 
 def test_another_estimator_is_refused(saved):
-    with pytest.raises(ModelFileError, match="holds a 'SCEDAE', not a Landmark"):
+    with pytest.raises(ModelFileError, match="holds a SCEDAE, not a Landmark"):
         LandmarkSpectralClustering.load(saved)
 
 

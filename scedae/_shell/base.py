@@ -288,7 +288,9 @@ array or Dask collection of shape (n_samples, n_features)
         record = Record(archive.info, "the description")
         name = record.text("estimator")
         if name != cls.__name__:
-            raise ModelFileError(f"it holds a {name[:40]!a}, not a {cls.__name__}")
+            plain = name.isascii() and name.isidentifier()
+            shown = name if plain else "something else"
+            raise ModelFileError(f"it holds a {shown[:40]}, not a {cls.__name__}")
         loaded = cls(**cls._parameters_in(record.record("parameters")))
         loaded._validate_params()
         loaded.seed_ = record.integer("seed", 0, 2**32 - 1)

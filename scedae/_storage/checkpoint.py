@@ -35,7 +35,7 @@ from scedae._storage.model_file import pack_history, unpack_history
 from scedae._storage.packing import pack_encoder, unpack_encoder
 from scedae._storage.records import Record, plain_object
 from scedae._version import __version__
-from scedae._whole_file import whole_file
+from scedae._whole_file import sweep, whole_file
 from scedae.exceptions import ModelFileError
 
 logger = logging.getLogger("scedae")
@@ -76,6 +76,7 @@ def open_folder(path: str | os.PathLike[str]) -> Path:
         raise NotADirectoryError(
             f"checkpoint_dir={str(path)!r} is a file; name a folder."
         ) from error
+    sweep(folder)
     return folder
 
 

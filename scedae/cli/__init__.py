@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import NoReturn
+from types import FrameType
 
 # What the extra ``cli`` brings.
 NEEDED = ("typer", "rich", "polars")
@@ -19,18 +19,41 @@ def missing(package: str) -> str:
     return f"{package} is missing; pip install 'scedae[cli]'"
 
 
-def _end(number: int, frame: object) -> NoReturn:
-    sys.exit(128 + number)
+class _Signals:
+    """Ended from outside, the command ends as after Ctrl-C: nothing is half-written.
+
+    A signal becomes an exception, which may become another one on its way through an
+    import; the number of the signal is remembered.
+    """
+
+    def __init__(self) -> None:
+        self.number: int | None = None
+        for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP
+            usual = (signal.SIG_DFL, signal.default_int_handler)
+            # What is ignored stays ignored: that is what nohup is for.
+            if number is not None and signal.getsignal(number) in usual:
+                signal.signal(number, self._end)
+
+    def _end(self, number: int, frame: FrameType | None) -> None:
+        self.number = number
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        sys.exit(128 + number)
 
 
 def main() -> None:
     """Entry point of the command."""
-    # Ended from outside, it ends as after Ctrl-C: nothing is left half-written.
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        # What is ignored stays ignored: that is what nohup is for.
-        if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-            signal.signal(number, _end)
+    signals = _Signals()
+    try:
+        _run()
+    except BaseException:
+        if signals.number is None:
+            raise
+        sys.exit(128 + signals.number)
+
+
+def _run() -> None:
     try:
         from scedae.cli.app import app
     except ModuleNotFoundError as error:

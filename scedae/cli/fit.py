@@ -129,6 +129,14 @@ def fit(
         _parameter("Fixes the whole fit; else one is drawn and written down.", min=0),
     ] = None,
     force: Annotated[bool, _switch("--force", help="Replace an earlier run.")] = False,
+    verbatim_ids: Annotated[
+        bool,
+        _switch(
+            "--verbatim-ids",
+            help="Write ids that look like formulas (=, +, -, @) without an "
+            "apostrophe before them.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, _switch("--json", help="Print the record of the run as JSON.")
     ] = False,
@@ -178,6 +186,7 @@ def fit(
         id_column=id_column,
         labels=labels,
         force=force,
+        verbatim_ids=verbatim_ids,
         as_json=as_json,
         report=not no_report,
     )

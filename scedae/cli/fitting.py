@@ -40,6 +40,7 @@ def cluster_table(
     id_column: str | None,
     labels: str | None,
     force: bool,
+    verbatim_ids: bool,
     as_json: bool,
     report: bool,
 ) -> None:
@@ -47,8 +48,10 @@ def cluster_table(
     model = (SCEDAE.paper if published else SCEDAE)(clusters, **parameters)
     source = Source(data)
     choice = Choice(columns, drop, id_column, labels)
-    with new_folder(out, force=force) as folder:
-        run = _run(model, source, choice, folder, report=report)
+    with new_folder(out, force=force, inputs=source.files) as folder:
+        run = _run(
+            model, source, choice, folder, report=report, verbatim_ids=verbatim_ids
+        )
     if as_json:
         typer.echo(json.dumps(run, ensure_ascii=False))
     else:
@@ -56,7 +59,13 @@ def cluster_table(
 
 
 def _run(
-    model: SCEDAE, source: Source, choice: Choice, folder: Path, *, report: bool
+    model: SCEDAE,
+    source: Source,
+    choice: Choice,
+    folder: Path,
+    *,
+    report: bool,
+    verbatim_ids: bool,
 ) -> dict[str, Any]:
     """Read, fit, and fill the folder; the record of it all."""
     begun = time.perf_counter()
@@ -69,7 +78,8 @@ def _run(
         clock.begin("write")
         model.save(folder / MODEL)
         with (folder / LABELS).open("w", encoding="utf-8", newline="") as file:
-            write_labels(file, [(table.ids, model.labels_, model.confidence_)])
+            lines = (table.ids, model.labels_, model.confidence_)
+            write_labels(file, [lines], verbatim=verbatim_ids)
         run = describe_run(model, source, choice, table)
         if table.labels is not None:
             run["scores"] = evaluate(table.labels, model.labels_)

@@ -19,7 +19,14 @@ def note(text: str) -> None:
 
 
 def one_line(text: object) -> str:
-    return " ".join(str(text).split())
+    return printable(" ".join(str(text).split()))
+
+
+def printable(text: str) -> str:
+    """Text out of a file, without what would move a cursor or turn a line around."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
 @contextmanager

@@ -2,62 +2,122 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import shutil
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
-from scedae._whole_file import temporary_name, whole_file
-from scedae.cli.messages import InputError
+from scedae._whole_file import (
+    delete,
+    own_place,
+    reach_the_disk,
+    sweep,
+    whole_file,
+)
+from scedae.cli.messages import InputError, printable
 
 LABELS, MODEL, RUN, REPORT = "labels.csv", "model.scedae", "run.json", "report.html"
+_FILES = {LABELS, MODEL, RUN, REPORT}
+_HEADER = ["id", "label", "confidence"]
+
+# What a program for tables takes for the beginning of a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @contextmanager
-def new_folder(target: Path, *, force: bool) -> Iterator[Path]:
+def new_folder(
+    target: Path, *, force: bool, inputs: Sequence[Path] = ()
+) -> Iterator[Path]:
     """A folder to fill, which becomes ``target`` if nothing goes wrong.
 
     It is made at once, so that a place where nothing can be written is found before
     the work and not after it. What stands at ``target`` is replaced only when asked
-    for, and only a folder of an earlier run: ``-o ~ --force`` must not empty a home.
+    for, and only a folder of an earlier run that holds nothing else: ``-o ~ --force``
+    must not empty a home, nor delete what the run reads.
     """
     target = _absolute(target)
+    _recover(target)
     _refuse_existing(target, force=force)
-    if target.exists() and not _is_run(target):
-        raise InputError(
-            f"{target} is not a folder written by scedae fit: --force will not "
-            "replace it."
-        )
-    folder = temporary_name(target)
-    old = folder.with_suffix(".old")
-    folder.mkdir()
-    try:
+    _refuse_foreign(target)
+    _refuse_inputs(target, inputs)
+    with own_place(target, Path.mkdir) as folder:
         yield folder
-        if target.exists():
-            target.rename(old)
+        for path in (*folder.iterdir(), folder):
+            reach_the_disk(path)
+        _replace(folder, target)
+    with suppress(OSError):
+        reach_the_disk(target.parent)
+
+
+def _replace(folder: Path, target: Path) -> None:
+    """Give a folder its name; a former one of that name goes when it is done."""
+    if not target.exists():
+        folder.rename(target)
+        return
+    former = _former(target)
+    target.rename(former)
+    try:
         folder.rename(target)
     finally:
         # Interrupted between the two: the earlier run gets its name back.
-        if old.exists() and not target.exists():
-            old.rename(target)
-        for leftover in (old, folder):
-            shutil.rmtree(leftover, ignore_errors=True)
+        _recover(target)
+
+
+def _former(target: Path) -> Path:
+    return target.with_name(f".{target.name}.former")
+
+
+def _recover(target: Path) -> None:
+    """Put an end to what was interrupted while a folder got its name."""
+    former = _former(target)
+    if former.exists() and not target.exists():
+        former.rename(target)
+    elif former.exists() and _foreign(former) is None:
+        delete(former)
+    sweep(target.parent, target.name)
 
 
 @contextmanager
-def new_file(target: Path, *, force: bool) -> Iterator[Path]:
+def new_file(
+    target: Path, *, force: bool, inputs: Sequence[Path] = ()
+) -> Iterator[Path]:
     """The name of a file to write, which becomes ``target`` if nothing goes wrong."""
     target = _absolute(target)
     if target.is_dir():
         raise InputError(f"{target} is a folder; give the name of a file.")
     _refuse_existing(target, force=force)
+    _refuse_inputs(target, inputs)
     with whole_file(target) as path:
         yield path
+
+
+@contextmanager
+def new_labels(
+    target: Path, *, force: bool, inputs: Sequence[Path]
+) -> Iterator[IO[str]]:
+    """A file of labels to fill; only another such file is ever replaced."""
+    if target.is_file() and force and not _is_labels(target):
+        raise InputError(
+            f"{target} is not a file of labels written by scedae: --force will not "
+            "replace it."
+        )
+    with (
+        new_file(target, force=force, inputs=inputs) as path,
+        path.open("w", encoding="utf-8", newline="") as file,
+    ):
+        yield file
+        # Before the file gets its name: a full disk may show only now.
+        file.flush()
+
+
+def _is_labels(path: Path) -> bool:
+    header = ",".join(_HEADER).encode() + b"\n"
+    with path.open("rb") as file:
+        return file.read(len(header)) in (b"", header)
 
 
 def _absolute(target: Path) -> Path:
@@ -73,19 +133,97 @@ def _refuse_existing(target: Path, *, force: bool) -> None:
         raise InputError(f"{target} exists; choose another name, or add --force.")
 
 
-def _is_run(folder: Path) -> bool:
-    return folder.is_dir() and ((folder / RUN).is_file() or not any(folder.iterdir()))
+def _refuse_foreign(target: Path) -> None:
+    if target.exists() and (reason := _foreign(target)):
+        raise InputError(
+            f"{target} is not a folder written by scedae fit ({reason}): --force will "
+            "not replace it."
+        )
+
+
+def _foreign(folder: Path) -> str | None:
+    """What shows that somebody else wrote a folder; None: an earlier run did."""
+    if not folder.is_dir():
+        return "it is a file"
+    found = {path.name for path in folder.iterdir()}
+    if not found:
+        return None
+    if more := sorted(found - _FILES):
+        return f"it holds {more[0]!r}"
+    if any(not p.is_file() or p.is_symlink() for p in folder.iterdir()):
+        return "it holds folders or links"
+    return None if _is_record(folder / RUN) else f"it has no {RUN} of a run"
+
+
+def _is_record(path: Path) -> bool:
+    """Whether a file says that scedae wrote it."""
+    try:
+        content = json.loads(path.read_bytes())
+        return "scedae" in content["versions"] and "estimator" in content
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return False
+
+
+def _refuse_inputs(target: Path, inputs: Sequence[Path]) -> None:
+    for path in inputs:
+        found = path.resolve()
+        if target in (found, *found.parents) or _same_file(found, target):
+            raise InputError(
+                f"{target} is read by this command: choose another name to write to."
+            )
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    """Two names of one file, too."""
+    return one.exists() and other.exists() and os.path.samefile(one, other)
 
 
 def write_labels(
-    file: IO[str], parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]]
+    file: IO[str],
+    parts: Iterable[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    *,
+    verbatim: bool = False,
 ) -> None:
-    """Lines of id, label and confidence, from parts of such columns."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["id", "label", "confidence"])
+    """Lines of id, label and confidence, from parts of such columns.
+
+    Ids are text out of a file. One that a program for tables would take for a formula
+    gets an apostrophe before it, unless ``verbatim``; on a terminal nothing is sent
+    that is not printed.
+    """
+    file.write(",".join(_HEADER) + "\n")
+    on_terminal = file.isatty()
     for ids, labels, confidence in parts:
-        shown = (f"{value:.6f}" for value in confidence.tolist())
-        writer.writerows(zip(ids.tolist(), labels.tolist(), shown, strict=True))
+        names = ids.tolist()
+        if not verbatim:
+            names = [_harmless(name) for name in names]
+        if on_terminal:
+            names = [printable(str(name)) for name in names]
+        lines = zip(names, labels.tolist(), confidence.tolist(), strict=True)
+        file.writelines(
+            f"{_cell(name)},{label},{sure:.6f}\n" for name, label, sure in lines
+        )
+
+
+def _cell(name: object) -> str:
+    """A cell of a CSV file. Python's own writer leaves a carriage return bare."""
+    text = str(name)
+    if not any(mark in text for mark in ',"\r\n'):
+        return text
+    return '"' + text.replace('"', '""') + '"'
+
+
+def _harmless(name: object) -> object:
+    if not isinstance(name, str) or not name.startswith(_FORMULA) or _is_number(name):
+        return name
+    return f"'{name}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return text == text.strip()
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

@@ -29,7 +29,15 @@ def predict(
         str, typer.Option(help="auto (a GPU where there is one), cpu or cuda.")
     ] = "auto",
     force: Annotated[
-        bool, typer.Option("--force", help="Replace the file if it exists.")
+        bool, typer.Option("--force", help="Replace an earlier file of labels.")
+    ] = False,
+    verbatim_ids: Annotated[
+        bool,
+        typer.Option(
+            "--verbatim-ids",
+            help="Write ids that look like formulas (=, +, -, @) without an "
+            "apostrophe before them.",
+        ),
     ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print a summary as JSON (needs --out).")
@@ -61,4 +69,5 @@ def predict(
         force=force,
         as_json=as_json,
         quiet=quiet,
+        verbatim_ids=verbatim_ids,
     )

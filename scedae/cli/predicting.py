@@ -6,7 +6,7 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -18,7 +18,7 @@ import typer
 from scedae import SCEDAE
 from scedae.cli.batches import read_batches
 from scedae.cli.messages import errors_of, note, noted_warnings
-from scedae.cli.output import new_file, write_labels
+from scedae.cli.output import MODEL, new_labels, write_labels
 from scedae.cli.sources import Source
 
 
@@ -32,15 +32,17 @@ def predict_file(
     force: bool,
     as_json: bool,
     quiet: bool,
+    verbatim_ids: bool,
 ) -> None:
     """What ``scedae predict`` does."""
     source = Source(data)
     fitted = _load(model, device)
     begun = time.perf_counter()
     counts: Counter[int] = Counter()
-    with noted_warnings(), _target(out, force=force) as file:
+    inputs = [_model_file(model), *source.files]
+    with noted_warnings(), _target(out, force=force, inputs=inputs) as file:
         parts = _predicted(fitted, source, id_column, counts, quiet=quiet)
-        write_labels(file, parts)
+        write_labels(file, parts, verbatim=verbatim_ids)
     n_rows, seconds = counts.total(), round(time.perf_counter() - begun, 3)
     if not quiet:
         note(f"{n_rows:,} rows in {seconds:.1f} s")
@@ -55,24 +57,25 @@ def predict_file(
         typer.echo(json.dumps(summary))
 
 
+def _model_file(path: Path) -> Path:
+    return path / MODEL if path.is_dir() else path
+
+
 def _load(path: Path, device: str) -> SCEDAE:
-    path = path / "model.scedae" if path.is_dir() else path
+    path = _model_file(path)
     with errors_of(str(path)):
         return SCEDAE.load(path, device=device)
 
 
 @contextmanager
-def _target(out: Path | None, *, force: bool) -> Iterator[IO[str]]:
+def _target(
+    out: Path | None, *, force: bool, inputs: Sequence[Path]
+) -> Iterator[IO[str]]:
     if out is None:
         yield sys.stdout
         return
-    with (
-        new_file(out, force=force) as path,
-        path.open("w", encoding="utf-8", newline="") as file,
-    ):
+    with new_labels(out, force=force, inputs=inputs) as file:
         yield file
-        # Before the file gets its name: a full disk may show only now.
-        file.flush()
 
 
 def _predicted(

@@ -48,6 +48,11 @@ class Source:
         return Path(self.given)
 
     @property
+    def files(self) -> list[Path]:
+        """What a command reads, and therefore must not write."""
+        return [] if self.is_dataset else [self.path]
+
+    @property
     def suffix(self) -> str:
         return self.path.suffix.lower()
 

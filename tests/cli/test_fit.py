@@ -206,7 +206,7 @@ def test_no_folder_to_write_into(fit, npy, refused):
 @pytest.mark.parametrize(
     "where",
     [
-        "safetensors.torch.save_file",
+        "pathlib.Path.write_bytes",
         "scedae.cli.fitting.write_labels",
         "scedae.cli.fitting.write_json",
     ],

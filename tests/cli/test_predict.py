@@ -152,12 +152,12 @@ def test_a_model_that_is_none(run, command, refused, csv, blobs):
 
 
 def test_the_output_is_safe(run, command, refused, csv, tmp_path, monkeypatch):
-    (tmp_path / "new.csv").write_text("precious")
+    (tmp_path / "new.csv").write_text("id,label,confidence\n")
     refused(predicted(command, csv), "new.csv exists", "--force", left=["run"])
     refused(command("predict", "run", csv, "-o", "run"), "is a folder", left=["run"])
     refused(command("predict", "run", csv, "--json"), "needs --out", left=["run"])
 
-    def disk_full(file, parts):
+    def disk_full(file, parts, **how):
         file.write("half")
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -165,6 +165,6 @@ def test_the_output_is_safe(run, command, refused, csv, tmp_path, monkeypatch):
         patch.setattr("scedae.cli.predicting.write_labels", disk_full)
         result = predicted(command, csv, "--force")
     refused(result, "No space left on device", left=["run"])
-    assert (tmp_path / "new.csv").read_text() == "precious"
+    assert (tmp_path / "new.csv").read_text() == "id,label,confidence\n"
     assert predicted(command, csv, "--force", "--quiet")[0] == 0
     assert (tmp_path / "new.csv").read_text().startswith("id,label,confidence\n0,")

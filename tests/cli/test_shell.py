@@ -70,7 +70,8 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, number, force):
     np.save(tmp_path / "a.npy", np.random.default_rng(0).random((2000, 20)))
     if force:
         (tmp_path / "run").mkdir()
-        (tmp_path / "run" / "run.json").write_text("{}")
+        about = {"estimator": "SCEDAE", "versions": {"scedae": "0.1.0"}}
+        (tmp_path / "run" / "run.json").write_text(json.dumps(about))
     before = {p.name for p in tmp_path.rglob("*")}
     options = ["-k", "3", "-o", "run", "--epochs", "100000"]
     process = subprocess.Popen(
@@ -98,6 +99,36 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, number, force):
         assert err.splitlines()[-1] == "scedae: interrupted; nothing was written."
     assert "Traceback" not in err
     assert {p.name for p in tmp_path.rglob("*")} == before
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["typer", "numpy", "torch", "polars"])
+def test_a_signal_during_imports_prints_no_traceback(tmp_path, number, module):
+    """The signal comes while a module is imported, and becomes another error there."""
+    np.save(tmp_path / "a.npy", np.zeros((20, 2)))
+    code = (
+        "import sys, os, signal\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        f"        if name == {module!r}:\n"
+        "            try:\n"
+        f"                os.kill(os.getpid(), {int(number)})\n"
+        "            except BaseException as error:\n"
+        "                raise ImportError('broken') from error\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "sys.argv = ['scedae', 'fit', 'a.npy', '-k', '2', '-o', 'run']\n"
+        "from scedae.cli import main; main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=PLAIN,
+    )
+    assert done.returncode == 128 + number
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["a.npy"]
 
 
 def test_a_closed_pipe_is_no_error(npy, tmp_path):
