@@ -2,13 +2,15 @@
 # make test   lint, types and tests; make test-slow runs the rest
 # make lint   format and lint checks, types
 # make bits   look for results that depend on place, company or threads
+# make coverage   lines and branches that the tests reach
+# make mutate     mistakes in the kernels that the tests notice
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow bits lint format wheel clean
+.PHONY: demo test test-slow bits coverage mutate lint format wheel clean
 
 demo: $(READY)
 	mkdir -p out
@@ -22,6 +24,13 @@ test-slow: $(READY)
 
 bits: $(READY)
 	$(BIN)/python benchmarks/bits.py
+
+coverage: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 -m "not slow and not gpu" --cov --cov-report=term-missing:skip-covered
+	$(BIN)/python benchmarks/covered.py
+
+mutate: $(READY)
+	$(BIN)/python benchmarks/mutate.py
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

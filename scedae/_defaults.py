@@ -17,6 +17,16 @@ FEW_COLUMNS = 64
 
 _SMALL_WIDTH = 100
 
+# The largest number of clusters that n_clusters="auto" looks at.
+MOST_CLUSTERS = 30
+
+# Members of an ensemble that has one structure, as published.
+MEMBERS_OF_ONE_STRUCTURE = 5
+
+# λ of DKM with and without pretraining. Centres drawn at random have nothing to hold
+# the codes apart: at the weight that suits pretrained ones they all fall together.
+DKM_WEIGHTS = {True: 1.0, False: 0.1}
+
 # Principal directions that say what many columns say: with 50 MNIST loses 0.3 points.
 MOST_DIRECTIONS = 100
 
@@ -48,16 +58,52 @@ class Effort:
 
 
 EFFORTS = {
-    # Widest layer first: of few orders and with few steps these are the better ones.
-    # Two networks on two cores take the time of one, three nearly that of two.
-    "fast": Effort(2, 2, MEDIUM_LAYERS[::-1], 750, 750, 8, 2, 4000),
-    # As good as the large ones after half as many passes, at half of the arithmetic.
-    "default": Effort(6, 3, MEDIUM_LAYERS, 1500, 1500, 60, 2, 4000),
-    "best": Effort(12, 6, LARGE_LAYERS, 3000, 3000, 100, 2, 8000),
+    "fast": Effort(
+        # Two networks on two cores take the time of one, three nearly that of two.
+        n_members=2,
+        n_row_members=2,
+        # Widest first: of few orders and with few steps these are the better ones.
+        layers=MEDIUM_LAYERS[::-1],
+        small_steps=750,
+        large_steps=750,
+        min_epochs=8,
+        rows_per_landmark=2,
+        most_landmarks=4000,
+    ),
+    "default": Effort(
+        n_members=6,
+        n_row_members=3,
+        # As good as the large ones after half as many passes, at half of the cost.
+        layers=MEDIUM_LAYERS,
+        small_steps=1500,
+        large_steps=1500,
+        min_epochs=60,
+        rows_per_landmark=2,
+        most_landmarks=4000,
+    ),
+    "best": Effort(
+        n_members=12,
+        n_row_members=6,
+        layers=LARGE_LAYERS,
+        small_steps=3000,
+        large_steps=3000,
+        min_epochs=100,
+        rows_per_landmark=2,
+        most_landmarks=8000,
+    ),
 }
 # What the baselines take: rows that are not centred need more steps, networks are
 # those of the publication, and LSC is published with up to 1,000 landmarks.
-BASELINE = Effort(6, 0, LARGE_LAYERS, 3000, 1500, 30, 4, 1000)
+BASELINE = Effort(
+    n_members=6,
+    n_row_members=0,
+    layers=LARGE_LAYERS,
+    small_steps=3000,
+    large_steps=1500,
+    min_epochs=30,
+    rows_per_landmark=4,
+    most_landmarks=1000,
+)
 
 
 def resolve_hidden_layers(

@@ -57,8 +57,8 @@ class SCEDAE(SpectralClusterer):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of clusters. ``"auto"`` takes the best of 2 … 30 by the spectrum and by
-        the stability of the clusters; see :func:`scedae.suggest_clusters`.
+        Number of clusters. ``"auto"`` finds it by the spectrum and by the stability of
+        the clusters; see :func:`scedae.suggest_clusters`.
     ensemble : {"structure", "initialization", "epochs", "landmarks"} \
 or list of MemberSpec, default="structure"
         What differs between the members: the order of the hidden widths, the random
@@ -68,29 +68,25 @@ or list of MemberSpec, default="structure"
         read then.
     effort : {"fast", "default", "best"}, default="default"
         How much work every ``"auto"`` and None below asks for. ``"fast"`` is for a
-        first look or many rows on a CPU, ``"best"`` for a GPU or patience;
-        ``docs/recipe.md`` shows what each costs and brings.
+        first look or many rows on a CPU, ``"best"`` for a GPU or patience. The numbers
+        are in :data:`scedae._defaults.EFFORTS`; ``docs/recipe.md`` shows what each
+        effort costs and brings.
     n_members : int, default=None
-        Autoencoders of the ensemble. None takes every order of the widths (6 of
-        three) for ``"structure"``, and 5 otherwise; with ``hidden_layers="auto"`` 2
-        orders if ``effort="fast"``, each order twice if ``"best"``.
+        Autoencoders of the ensemble. None: those of the effort, or every order of the
+        widths where ``hidden_layers`` are given; 5 if ``ensemble`` has one structure.
     n_row_members : int, default=None
         Members beside the autoencoders that work on the rows themselves, each with
-        landmarks of its own: they steady the answer where networks learn little. None
-        takes 3 (2 if ``effort="fast"``, 6 if ``"best"``), or none where a landmark
-        would stand for over 5 rows: beyond 20,000 rows, unless columns are few.
+        landmarks of its own: they steady the answer where networks learn little. None:
+        those of the effort, or none where a landmark would stand for many rows.
     hidden_layers : "auto" or sequence of int, default="auto"
         Widths of the encoder's hidden layers, mirrored by the decoder. ``"auto"``
-        takes (48, 72, 96) below 5,000 rows, from there on (256, 384, 512); of 64
-        columns or more (512, 384, 256) if ``effort="fast"`` and (500, 750, 1000) if
-        ``"best"``.
+        goes by the number of rows and columns, and by the effort where both are large.
     encoding_dim : int, default=10
         Width of the code.
     epochs : "auto" or int, default="auto"
-        Passes over the rows. ``"auto"`` takes as many as 1,500 gradient steps need,
-        at least 60 (750 and 8 if ``effort="fast"``, 3,000 and 100 if ``"best"``).
-        Of rows that do not lie in memory, an epoch draws 131,072 anew (fewer, if they
-        have over 512 columns): the steps do not grow with the rows.
+        Passes over the rows. ``"auto"``: as many as the gradient steps of the effort
+        need. Of rows that do not lie in memory an epoch is a draw, so the steps do not
+        grow with the rows (``docs/scaling.md``).
     batch_size : int, default=256
         Rows of one gradient step; an eighth of the rows, if that is less.
     learning_rate : float, default=2e-3
@@ -111,12 +107,11 @@ default="auto"
     n_directions : "auto", int or None, default="auto"
         Scaled rows are centred, turned to their principal directions and brought to
         one common scale, which networks learn in a tenth of the steps; of more
-        directions than this, those of least variance are left out. ``"auto"`` keeps
-        100. None leaves the rows as ``scale`` makes them.
+        directions than this, those of least variance are left out. None leaves the
+        rows as ``scale`` makes them.
     n_landmarks : "auto" or int, default="auto"
-        Landmarks of each member. ``"auto"`` takes half of the rows, between 100 and
-        4,000 (8,000 if ``effort="best"``); 400 of two columns, 800 of three, 1,600 of
-        four; and 1,000 beyond 100,000 rows.
+        Landmarks of each member. ``"auto"``: a share of the rows, up to what the
+        effort allows; fewer where columns are few or rows very many.
     n_neighbors : int, default=3
         Nearest landmarks each row is tied to.
     embedding : {"diffusion", "lsc"}, default="diffusion"

@@ -30,7 +30,7 @@ class LandmarkSpectralClustering(SpectralClusterer):
     landmarks : {"kmeans", "random"}, default="kmeans"
         Centres of a short k-means, or rows drawn at random.
     n_landmarks : "auto" or int, default="auto"
-        ``"auto"`` takes a quarter of the rows, between 100 and 1,000.
+        ``"auto"``: a share of the rows (``scedae._defaults.BASELINE``).
     n_neighbors : int, default=5
         Nearest landmarks each row is tied to.
     embedding : {"lsc", "diffusion"}, default="lsc"

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from scedae._defaults import MOST_CLUSTERS
 from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows
 from scedae._pipeline import PipelineFit, Tail, fit_pipeline
 from scedae._prepared import Prepared
@@ -34,8 +35,7 @@ class SpectralClusterer(BaseClusterer):
 
     _learns_from_streams = True
 
-    # The largest number of clusters that "auto" looks at.
-    _most_clusters = 30
+    _most_clusters = MOST_CLUSTERS
 
     n_neighbors: int
     embedding: str

@@ -29,9 +29,8 @@ class AutoencoderKMeans(EncoderClusterer):
     n_clusters : int, default=8
     hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, \
 precision, scale, device, random_state, verbose
-        As in :class:`~scedae.SCEDAE`, but ``"auto"`` trains (500, 750, 1000) from
-        5,000 rows and 64 columns on, for at least 30 passes (3,000 steps of narrow
-        networks).
+        As in :class:`~scedae.SCEDAE`, but ``"auto"`` goes by
+        ``scedae._defaults.BASELINE``.
 
     Attributes
     ----------

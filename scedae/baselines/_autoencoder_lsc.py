@@ -30,10 +30,8 @@ class AutoencoderLSC(SpectralClusterer):
     n_clusters : int or "auto", default=8
     hidden_layers, encoding_dim, epochs, batch_size, learning_rate, schedule, \
 precision, scale, n_landmarks, n_neighbors, embedding, device, random_state, verbose
-        As in :class:`~scedae.SCEDAE`, but the embedding is LSC's, ``"auto"`` trains
-        (500, 750, 1000) from 5,000 rows and 64 columns on, for at least 30 passes
-        (3,000 steps of narrow networks), and takes a quarter of the rows, up to
-        1,000, as landmarks.
+        As in :class:`~scedae.SCEDAE`, but the embedding is LSC's, and ``"auto"`` goes
+        by ``scedae._defaults.BASELINE``.
 
     Attributes
     ----------

@@ -11,6 +11,7 @@ import torch
 
 from scedae._autoencoder import Adam
 from scedae._constraints import Interval, StrOptions
+from scedae._defaults import DKM_WEIGHTS
 from scedae._random import RandomState
 from scedae._rows import Rows
 from scedae.baselines._joint import (
@@ -25,10 +26,6 @@ from scedae.baselines._joint import (
 # Without pretraining, published: so many steps of the inverse temperature, each for
 # so many epochs.
 _N_ANNEALED, _EPOCHS_EACH, _FIRST_ALPHA = 40, 5, 0.1
-
-# λ with and without pretraining. Centres drawn at random have nothing to hold the
-# codes apart: at the weight that suits pretrained ones they all fall together.
-_WEIGHTS = {True: 1.0, False: 0.1}
 
 
 def annealed_alphas() -> list[float]:
@@ -102,8 +99,8 @@ class DKM(JointClusterer):
     epochs : int, default=100
         Epochs of joint training after pretraining.
     clustering_weight : "auto" or float, default="auto"
-        λ, the weight of the clustering loss. ``"auto"``: 1 after pretraining, 0.1
-        without it.
+        λ, the weight of the clustering loss. ``"auto"`` takes less without
+        pretraining (``scedae._defaults.DKM_WEIGHTS``).
     alpha : float, default=1000.0
         Inverse temperature after pretraining.
     hidden_layers : sequence of int, default=(500, 500, 2000)
@@ -201,6 +198,6 @@ class DKM(JointClusterer):
     ) -> DKMObjective:
         weight = self.clustering_weight
         if weight == "auto":
-            weight = _WEIGHTS[bool(self.pretrain)]
+            weight = DKM_WEIGHTS[bool(self.pretrain)]
         per_column = float(weight) / rows.n_columns
         return DKMObjective(centers, per_column, self._alphas(), rates)
