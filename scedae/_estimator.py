@@ -17,7 +17,13 @@ from scedae._defaults import (
     resolve_landmarks,
     resolve_row_members,
 )
-from scedae._members import ENSEMBLES, MemberSpec, plan_members, row_members
+from scedae._members import (
+    ENSEMBLES,
+    MOST_MEMBERS,
+    MemberSpec,
+    plan_members,
+    row_members,
+)
 from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import RandomState, root_seed
@@ -194,8 +200,8 @@ default="auto"
         **SPECTRAL_CONSTRAINTS,
         "ensemble": [StrOptions(set(ENSEMBLES)), list, tuple],
         "effort": [StrOptions(set(EFFORTS))],
-        "n_members": [Interval(Integral, 1, None, closed="left"), None],
-        "n_row_members": [Interval(Integral, 0, None, closed="left"), None],
+        "n_members": [Interval(Integral, 1, MOST_MEMBERS, closed="both"), None],
+        "n_row_members": [Interval(Integral, 0, MOST_MEMBERS, closed="both"), None],
         "n_directions": [
             StrOptions({"auto"}),
             Interval(Integral, 1, None, closed="left"),

@@ -12,6 +12,9 @@ from scedae._defaults import MEMBERS_OF_ONE_STRUCTURE
 # Four layers have 24 orders.
 _MOST_LAYERS_TO_PERMUTE = 4
 
+# Beyond any use: more members are a slip of the hand.
+MOST_MEMBERS = 10_000
+
 ENSEMBLES = ("structure", "initialization", "epochs", "landmarks")
 
 

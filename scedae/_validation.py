@@ -39,19 +39,47 @@ def check_rows(
         return _check_rows_elsewhere(estimator, X, reset=reset, in_memory=in_memory)
     if isinstance(X, torch.Tensor):
         X = _from_tensor(X)
+    _refuse_masked(X)
     _refuse_text_columns(X)
-    X = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr",
-        dtype="numeric",
-        ensure_all_finite=False,
-        ensure_min_samples=1,
-    )
+    X = _validated(estimator, X, reset=reset)
     X = plain_dtype(X)
     refuse_not_finite(X, getattr(estimator, "feature_names_in_", None))
     return MemoryRows(X, resolve_device(estimator.device))
+
+
+def _validated(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """What scikit-learn makes of X, if those are numbers."""
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=1,
+        )
+        if X.dtype.kind == "O":  # a list of lists with None in it
+            X = X.astype(np.float64)
+    except TypeError as error:
+        raise TypeError(f"X cannot be used as numbers: {error}") from error
+    if X.dtype.kind not in "buif":
+        raise ValueError(
+            f"X holds {X.dtype}, not numbers: bring it into numbers first, times for "
+            "instance into days since a date."
+        )
+    return X
+
+
+def _refuse_masked(X: Any) -> None:
+    """A mask says that a number is none; who ignores it computes with that number."""
+    if not isinstance(X, np.ma.MaskedArray) or not np.ma.is_masked(X):
+        return
+    place = ", ".join(str(int(i)) for i in np.argwhere(np.ma.getmaskarray(X))[0])
+    raise ValueError(
+        f"X is a masked array with missing values (the first at {place}): fill them "
+        "(X.filled, sklearn.impute.SimpleImputer) or drop those rows."
+    )
 
 
 def _check_rows_elsewhere(
@@ -131,6 +159,8 @@ FEWEST_CLUSTERS = 2
 
 
 def check_enough_rows(n_rows: int, n_clusters: int | str) -> None:
+    if n_rows == 1:
+        raise ValueError("n_samples=1 should be >= 2: one row has nothing to lie near.")
     if isinstance(n_clusters, str):
         if n_rows < FEWEST_CLUSTERS:
             raise ValueError(

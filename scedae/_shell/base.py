@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from numbers import Integral
@@ -72,6 +72,28 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
         vars(estimator).clear()
         vars(estimator).update(before)
         raise
+
+
+# What a fit may need too much memory for.
+_SIZES = ("hidden_layers", "encoding_dim", "batch_size", "n_members", "n_landmarks")
+
+
+@contextmanager
+def named_memory_errors(estimator: BaseEstimator) -> Iterator[None]:
+    """Too little memory is an error that says which parameters ask for it."""
+    try:
+        yield
+    except (MemoryError, RuntimeError) as error:
+        # torch has no class for it on a CPU.
+        words = ("allocate", "out of memory", "Storage size calculation overflowed")
+        if isinstance(error, RuntimeError) and not any(w in str(error) for w in words):
+            raise
+        sizes = estimator.get_params(deep=False)
+        asked = ", ".join(f"{name}={sizes[name]!r}" for name in _SIZES if name in sizes)
+        raise MemoryError(
+            f"there is not enough memory for {asked} on these rows: take smaller or "
+            f"fewer of them. {str(error)[:200]}"
+        ) from error
 
 
 # Constraints of the parameters that several estimators have.
@@ -142,7 +164,7 @@ array or Dask collection of shape (n_samples, n_features)
         self
         """
         self._validate_params()
-        with unchanged_on_error(self):
+        with unchanged_on_error(self), named_memory_errors(self):
             with at_work(), one_blas_thread, Progress(self.verbose) as progress:
                 rows = self._check(X, progress).brought()
                 start = self._prepare(rows, progress)
@@ -409,12 +431,12 @@ array or Dask collection of shape (n_samples, n_features)
 def _json_value(value: Any) -> Any:
     if isinstance(value, MemberSpec):
         return {"member": asdict(value)}
-    if isinstance(value, list | tuple):
-        return [_json_value(item) for item in value]
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, torch.device):
         return str(value)
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return [_json_value(item) for item in value]  # a range of widths, a Series
     return value
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+from contextlib import suppress
 from numbers import Integral, Real
 from typing import Any, Protocol
 
@@ -22,11 +24,14 @@ from scedae._random import root_seed
 from scedae._rows import SCALES, Rows, Scaler, fit_scaler, gather_statistics
 from scedae._shell.base import COMMON_CONSTRAINTS
 
+# Beyond any use: more units of a layer, or epochs, are a slip of the hand.
+WIDEST, LONGEST = 10**6, 10**7
+
 AUTOENCODER_CONSTRAINTS: dict[str, list[Any]] = {
     **COMMON_CONSTRAINTS,
     "hidden_layers": [StrOptions({"auto"}), "array-like"],
-    "encoding_dim": [Interval(Integral, 1, None, closed="left")],
-    "epochs": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+    "encoding_dim": [Interval(Integral, 1, WIDEST, closed="both")],
+    "epochs": [StrOptions({"auto"}), Interval(Integral, 1, LONGEST, closed="both")],
     "batch_size": [Interval(Integral, 1, None, closed="left")],
     "learning_rate": [Interval(Real, 0, None, closed="neither")],
     "schedule": [StrOptions(set(SCHEDULES))],
@@ -54,16 +59,25 @@ def hidden_widths(
     given: NetworkParameters, rows: Rows, effort: Effort
 ) -> tuple[int, ...]:
     """Widths of the hidden layers, or one clear error."""
-    layers = resolve_hidden_layers(
-        given.hidden_layers, rows.n_rows, rows.n_columns, effort
-    )
-    widths_are_legal = all(isinstance(w, Integral) and w >= 1 for w in layers)
-    if not layers or not widths_are_legal:
+    layers: tuple[int, ...] = ()
+    # Sets and mappings have no order that a network could have.
+    if not isinstance(given.hidden_layers, Set | Mapping):
+        with suppress(TypeError):  # a number, in whatever guise
+            layers = resolve_hidden_layers(
+                given.hidden_layers, rows.n_rows, rows.n_columns, effort
+            )
+    if not layers or not all(map(_is_width, layers)):
         raise ValueError(
             f"hidden_layers={given.hidden_layers!r} must name at least one layer, "
-            "each at least one unit wide, e.g. (500, 750, 1000)."
+            f"each 1 to {WIDEST} units wide, e.g. (500, 750, 1000)."
         )
     return tuple(int(width) for width in layers)
+
+
+def _is_width(width: object) -> bool:
+    if isinstance(width, bool) or not isinstance(width, Integral):
+        return False
+    return 1 <= int(width) <= WIDEST
 
 
 def n_epochs(given: NetworkParameters, rows: Rows, effort: Effort) -> int:

@@ -8,7 +8,7 @@ train as one ensemble.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
@@ -37,7 +37,7 @@ from scedae._progress import Progress
 from scedae._random import child_seed, generator
 from scedae._rows import Rows, scaled
 from scedae._shell.base import at_work
-from scedae._shell.networks import AUTOENCODER_CONSTRAINTS, one_network
+from scedae._shell.networks import AUTOENCODER_CONSTRAINTS, LONGEST, one_network
 from scedae._spectral import kmeans, nearest, revive_empty
 from scedae._threads import one_blas_thread
 from scedae.baselines._encoder_clusterer import (
@@ -48,7 +48,7 @@ from scedae.baselines._encoder_clusterer import (
 from scedae.exceptions import CollapsedEnsembleError
 
 # What DCN, IDEC and DKM accept.
-_FROM_ONE = Interval(Integral, 1, None, closed="left")
+_FROM_ONE = Interval(Integral, 1, LONGEST, closed="both")
 
 JOINT_CONSTRAINTS: dict[str, list[Any]] = {
     **{k: v for k, v in AUTOENCODER_CONSTRAINTS.items() if k != "schedule"},
@@ -334,6 +334,8 @@ of shape (n_samples, n_features)
     -------
     list of fitted estimators, in the order of the seeds
     """
+    if not isinstance(seeds, Iterable) or not (seeds := list(seeds)):
+        raise ValueError(f"seeds={seeds!r} must name seeds, e.g. range(10).")
     copies = [clone(estimator).set_params(random_state=seed) for seed in seeds]
     with at_work(), one_blas_thread, Progress(estimator.verbose) as progress:
         for copy in copies:
