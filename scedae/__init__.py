@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from scedae._model import FittedPipeline, MemberReport
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
+    from scedae._table_pipeline import make_table_pipeline
+    from scedae._tables.encoder import TableEncoder
+    from scedae._tables.table_files import read_table
 
 __all__ = [
     "SCEDAE",
@@ -21,10 +24,13 @@ __all__ = [
     "LandmarkSpectralClustering",
     "MemberReport",
     "MemberSpec",
+    "TableEncoder",
     "__version__",
     "datasets",
     "exceptions",
+    "make_table_pipeline",
     "metrics",
+    "read_table",
     "suggest_clusters",
 ]
 
@@ -37,9 +43,12 @@ __getattr__, __dir__ = on_demand(
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
         "MemberReport": "scedae._model",
         "MemberSpec": "scedae._members",
+        "TableEncoder": "scedae._tables.encoder",
         "datasets": "scedae.datasets",
         "exceptions": "scedae.exceptions",
+        "make_table_pipeline": "scedae._table_pipeline",
         "metrics": "scedae.metrics",
+        "read_table": "scedae._tables.table_files",
         "suggest_clusters": "scedae._suggest_clusters",
     },
 )

@@ -278,6 +278,8 @@ array or Dask collection of shape (n_samples, n_features)
             "model": info,
             **streamed,
         }
+        if hasattr(self, "table_"):
+            about["table"] = self.table_
         write_archive(path, about, tensors | of_rows)
 
     @classmethod
@@ -317,6 +319,9 @@ array or Dask collection of shape (n_samples, n_features)
         loaded._validate_params()
         loaded.seed_ = record.integer("seed", 0, 2**32 - 1)
         loaded._fitted_parameters = loaded._json_parameters()
+        if "table" in record:
+            # Whoever reads a table by it checks what it says.
+            loaded.table_ = record.text("table")
         loaded._unpack_columns(record)
         loaded._unpack_rows(record, archive)
         record.finish()

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from scedae.cli.checks import (
-    refuse_not_finite,
-    require_columns,
-)
-from scedae.cli.messages import InputError
-from scedae.cli.sources import Source
-from scedae.cli.tables import (
-    Choice,
-    numbers,
-    open_array,
-    polars_errors,
-    separator,
-)
+from scedae._tables.encoder import TableEncoder
+from scedae._tables.table_files import open_frame
+from scedae._tables.text_files import TextFormat
+from scedae._tables.values import POINT, to_numbers, without_gaps
+from scedae.cli.arrays import chosen_columns, load_array
+from scedae.cli.checks import refuse_gaps, refuse_not_finite, require_columns
+from scedae.cli.choice import Choice, Reading
+from scedae.cli.messages import InputError, errors_of
+from scedae.cli.sources import CELLS_SUFFIX, Source
+from scedae.cli.tables import ids_of, read_table
 
 # Numbers of one batch: 16 MB of float64.
 _BATCH_NUMBERS = 1 << 21
@@ -32,70 +30,116 @@ class Batch:
 
     ids: np.ndarray
     rows: np.ndarray  # (n, d)
+    unknown: dict[str, int]  # cells unlike all that the fit saw, by column
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a model expects of a table."""
+
+    n_columns: int
+    names: list[str] | None  # of the columns that it was fitted on
+    learnt: dict[str, Any] | None  # how a table became those columns
 
 
 def read_batches(
-    source: Source, n_columns: int, names: list[str] | None, id_column: str | None
+    source: Source, wanted: Wanted, id_column: str | None, reading: Reading
 ) -> Iterator[Batch]:
     """All rows in their order, with the columns of a model.
 
-    ``names`` are those of the model's fit; they are looked for in files whose columns
-    have names. Else the columns count by their place, the ids left out.
+    A table is read as the one of the fit was. Where the fit had none, names are looked
+    for in files whose columns have names; else columns count by their place.
     """
-    height = max(_BATCH_NUMBERS // n_columns, 1)
-    if source.is_frame:
-        return _frame_batches(source, n_columns, names, id_column, height)
-    return _array_batches(source, n_columns, id_column, height)
+    height = max(_BATCH_NUMBERS // wanted.n_columns, 1)
+    if not source.is_frame:
+        return _array_batches(source, wanted.n_columns, id_column, height)
+    if wanted.learnt is None:
+        encode = None
+    else:
+        encode = TableEncoder.from_json(wanted.learnt["encoder"])
+        known = wanted.learnt["id_column"]
+        id_column = id_column or known
+    return _frame_batches(source, wanted, encode, id_column, reading, height)
 
 
 def _array_batches(
     source: Source, n_columns: int, id_column: str | None, height: int
 ) -> Iterator[Batch]:
-    table = open_array(source, Choice(id_column=id_column))
-    X = table.array
+    if not source.is_dataset and source.suffix == CELLS_SUFFIX:
+        table = read_table(source, Choice(), Reading())
+        X, ids = table.array, table.ids
+    else:
+        X, _ = load_array(source, None)
+        X, ids, _ = chosen_columns(source, X, Choice(id_column=id_column))
     _require_width(source, X.shape[1], n_columns)
     for start in range(0, len(X), height):
         rows = X[start : start + height]
         refuse_not_finite(source, rows, start)
-        yield Batch(table.ids[start : start + height], rows)
+        yield Batch(ids[start : start + height], rows, {})
 
 
 def _frame_batches(
     source: Source,
-    n_columns: int,
-    names: list[str] | None,
+    wanted: Wanted,
+    encoder: TableEncoder | None,
     id_column: str | None,
+    reading: Reading,
     height: int,
 ) -> Iterator[Batch]:
-    present = _scan(source, {}).collect_schema().names()
-    extra = [] if id_column is None else [id_column]
-    require_columns(source, [*(names or []), *extra], present)
-    features = names or Choice(id_column=id_column).features(source, present)
-    _require_width(source, len(features), n_columns)
-    # What is no number becomes a missing one, which is then named with its row.
-    scan = _scan(source, dict.fromkeys(features, pl.Float64)).select(*extra, *features)
     start = 0
-    for frame in polars_errors(source, lambda: scan.collect_batches(chunk_size=height)):
-        rows = numbers(source, frame.select(features), start)
-        ids = np.arange(start, start + frame.height)
-        if id_column is not None:
-            ids = frame[id_column].cast(pl.String).to_numpy()
-        yield Batch(ids, rows.to_numpy())
-        start += frame.height
+    form = TextFormat(reading.separator, _header(wanted, reading))
+    with errors_of(source.given), open_frame(source.path, form) as scan:
+        present = scan.collect_schema().names()
+        columns = _columns(source, wanted, encoder, id_column, present)
+        extra = [] if id_column in (None, *columns) else [id_column]
+        chosen = scan.select(*extra, *columns)
+        for frame in chosen.collect_batches(chunk_size=height, maintain_order=True):
+            ids = ids_of(frame, id_column, start)
+            yield _batch(source, frame.select(columns), ids, encoder, start)
+            start += frame.height
     if start == 0:
         raise InputError(f"{source.given} has column names, but no rows.")
 
 
-def _scan(source: Source, types: dict[str, type[pl.Float64]]) -> pl.LazyFrame:
-    if source.suffix == ".parquet":
-        return pl.scan_parquet(source.path)
-    return pl.scan_csv(
-        source.path,
-        separator=separator(source),
-        infer_schema=False,
-        schema_overrides=types,
-        ignore_errors=True,
-    )
+def _header(wanted: Wanted, reading: Reading) -> bool | None:
+    if reading.header is not None or wanted.learnt is None:
+        return reading.header
+    return wanted.learnt["header"]
+
+
+def _columns(
+    source: Source,
+    wanted: Wanted,
+    encoder: TableEncoder | None,
+    id_column: str | None,
+    present: list[str],
+) -> list[str]:
+    """Names of the columns that are read, all of them there."""
+    names = wanted.names
+    if encoder is not None:
+        names = [column.name for column in encoder.columns_]
+    extra = [] if id_column is None else [id_column]
+    require_columns(source, [*(names or []), *extra], present)
+    if names is None:
+        names = Choice(id_column=id_column).features(source, present)
+        _require_width(source, len(names), wanted.n_columns)
+    return names
+
+
+def _batch(
+    source: Source,
+    frame: pl.DataFrame,
+    ids: np.ndarray,
+    encoder: TableEncoder | None,
+    start: int,
+) -> Batch:
+    if encoder is not None:
+        encoded = encoder.encode(frame)
+        return Batch(ids, encoded.rows, encoded.unknown)
+    plain = [to_numbers(without_gaps(c), POINT) for c in frame.iter_columns()]
+    rows = pl.DataFrame(plain).to_numpy()
+    refuse_gaps(source, frame.columns, rows, start)
+    return Batch(ids, rows, {})
 
 
 def _require_width(source: Source, found: int, expected: int) -> None:

@@ -1,9 +1,8 @@
-"""Numbers that cannot be used, found and named by file, row and column."""
+"""What cannot be used, found and named by file, row and column."""
 
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 
 from scedae.cli.messages import InputError
 from scedae.cli.sources import Source
@@ -30,67 +29,24 @@ def require_columns(source: Source, wanted: list[str], present: list[str]) -> No
         )
 
 
-def refuse_text(source: Source, frame: pl.DataFrame) -> None:
-    """An error that lists the text columns, with what is text in them."""
-    # The schema is built anew each time it is asked for: ask once.
-    text = [name for name, dtype in frame.schema.items() if not is_number(dtype)]
-    if not text:
+def refuse_gaps(
+    source: Source, names: list[str], X: np.ndarray, first_row: int = 0
+) -> None:
+    """The same for columns with names, with the number of such cells in one column."""
+    bad = ~np.isfinite(X)
+    if not bad.any():
         return
-    shown = [f"{c!r} ({_example(frame[c])})" for c in text[:_NAMES_SHOWN]]
-    shown += ["…"] * (len(text) - len(shown))
+    row, column = np.argwhere(bad)[0]
+    count = int(bad[:, column].sum())
     raise InputError(
-        f"{source.given}: not numbers: {listed(shown)}. Leave columns out with --drop "
-        f"{_flag_value(text)}, or name one with --id-column."
-    )
-
-
-def is_number(dtype: pl.DataType) -> bool:
-    return dtype.is_numeric() or dtype == pl.Boolean
-
-
-def _example(column: pl.Series) -> str:
-    """The first value of a column that is no number, and its row."""
-    if column.dtype != pl.String:
-        return str(column.dtype)
-    text = column.is_not_null() & column.cast(pl.Float64, strict=False).is_null()
-    rows = text.arg_true()
-    if len(rows) == 0:
-        return "no values"
-    return f"{column[rows[0]]!r} in row {rows[0]}"
-
-
-def _flag_value(names: list[str]) -> str:
-    joined = ",".join(names)
-    return f"'{joined}'" if " " in joined else joined
-
-
-def refuse_missing(source: Source, frame: pl.DataFrame, first_row: int = 0) -> None:
-    """The first value of a numeric frame that is missing or not finite, as an error."""
-    # One look at all numbers; to ask each column costs seconds when they are many.
-    values = frame.to_numpy()
-    if values.dtype.kind != "f" or np.isfinite(values).all():
-        return
-    found = []
-    for column in frame.iter_columns():
-        bad = column.is_null()
-        if column.dtype.is_float():
-            bad = bad | ~column.is_finite().fill_null(False)
-        if bad.any():
-            row = int(bad.arg_true()[0])
-            found.append((row, column.name, column[row]))
-    row, name, value = min(found, key=lambda place: place[0])
-    what = "no number" if value is None else str(value)
-    row += first_row
-    # The header is line 1.
-    line = "" if source.suffix == ".parquet" else f" (line {row + 2})"
-    raise InputError(
-        f"{source.given}: row {row}{line}, column {name!r} has {what}. Fill such "
-        "values, or leave out the row or the column (--drop)."
+        f"{source.given}: column {names[column]!r} has {count:,} cells that are no "
+        f"numbers, the first in row {first_row + row}. The model was fitted on an "
+        "array, which had no gaps: fill them, or fit on a table."
     )
 
 
 def refuse_not_finite(source: Source, X: np.ndarray, first_row: int = 0) -> None:
-    """The same for an array."""
+    """The first number of an array that is not finite, as an error."""
     if X.dtype.kind != "f":
         return
     step = max(_CHECK_NUMBERS // X.shape[1], 1)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from scedae.cli.messages import InputError
+from scedae.cli.options import Header, Separator, names, reading_option, separator
 
 
 class Preset(StrEnum):
@@ -23,6 +24,10 @@ class Preset(StrEnum):
 Ensemble = Literal["structure", "initialization", "epochs", "landmarks"]
 Scale = Literal["auto", "none", "range", "log", "minmax", "l2", "standard"]
 Precision = Literal["auto", "float32", "tf32", "bfloat16"]
+
+
+Decimal = Literal["auto", ".", ","]
+Impute = Literal["median", "mean", "zero", "flag"]
 
 
 class Effort(StrEnum):
@@ -57,8 +62,9 @@ def fit(
     data: Annotated[
         str,
         typer.Argument(
-            help="A file (.csv, .tsv, .parquet, .npy, .npz), or the name of a data set "
-            "(see [bold]scedae datasets[/])."
+            help="A file (.csv, .tsv, .txt, also .gz and .zst of them, .parquet, "
+            ".feather, .arrow, .xlsx, .h5ad, .npy, .npz), [bold]-[/] for standard "
+            "input, or the name of a data set (see [bold]scedae datasets[/])."
         ),
     ],
     clusters: Annotated[
@@ -81,10 +87,28 @@ def fit(
             "names, they count from 0."
         ),
     ] = None,
-    drop: Annotated[str | None, _column("Columns to leave out, as a,b,c.")] = None,
+    ignore: Annotated[
+        str | None,
+        typer.Option(
+            "--ignore",
+            "--drop",
+            help="Columns to leave out, as a,b,c.",
+            rich_help_panel="Columns",
+        ),
+    ] = None,
+    describe: Annotated[
+        str | None,
+        _column("Columns that describe clusters in the report, but are not clustered."),
+    ] = None,
+    numeric: Annotated[
+        str | None, _column("Columns to take for numbers, whatever they look like.")
+    ] = None,
+    categorical: Annotated[
+        str | None, _column("Columns to take for categories: codes, for example.")
+    ] = None,
     id_column: Annotated[
         str | None,
-        _column("Column that names the rows; else they are numbered from 0."),
+        _column("Column that names the rows; else the first that looks like an id."),
     ] = None,
     labels: Annotated[
         str | None,
@@ -93,6 +117,21 @@ def fit(
             "Used to score, never to fit."
         ),
     ] = None,
+    na_values: Annotated[
+        str | None,
+        reading_option(help="More words that stand for a gap, as -999,unknown."),
+    ] = None,
+    impute: Annotated[
+        Impute,
+        reading_option(
+            help="What a gap among numbers becomes; [bold]flag[/] marks gaps as well."
+        ),
+    ] = "median",
+    sep: Separator = None,
+    decimal: Annotated[
+        Decimal, reading_option(help="What stands before decimals.")
+    ] = "auto",
+    header: Header = None,
     preset: Annotated[
         Preset,
         _parameter(
@@ -147,6 +186,9 @@ def fit(
 ) -> None:
     """Cluster the rows of DATA and write the answer into a folder.
 
+    A table may have numbers, dates, categories, free text, ids and gaps: what
+    is done with each column is printed, and done again by predict.
+
     The folder gets labels.csv (id, label, confidence), model.scedae for
     [bold]scedae predict[/], run.json with all that is needed to repeat the
     run, and the page report.html. Progress goes to standard error, the
@@ -156,7 +198,7 @@ def fit(
 
     scedae fit digits -k 10 -o run --labels known --seed 0
 
-    scedae fit cells.csv -k 6 -o cells --id-column barcode --drop batch,donor
+    scedae fit customers.csv -k 5 -o run --describe plan --na-values -999
 
     scedae fit cells.csv -k auto -o look --effort fast
     """
@@ -181,10 +223,22 @@ def fit(
         out,
         parameters,
         published=preset is Preset.paper,
-        columns=_names(columns),
-        drop=_names(drop),
-        id_column=id_column,
-        labels=labels,
+        choice={
+            "columns": names(columns),
+            "drop": names(ignore),
+            "id_column": id_column,
+            "labels": labels,
+            "describe": names(describe),
+            "numeric": names(numeric),
+            "categorical": names(categorical),
+        },
+        reading={
+            "separator": separator(sep),
+            "header": header,
+            "decimal": decimal,
+            "na_values": names(na_values),
+            "impute": impute,
+        },
         force=force,
         verbatim_ids=verbatim_ids,
         as_json=as_json,
@@ -203,7 +257,3 @@ def _auto_or_number(option: str, text: str | None) -> str | int | None:
     if not text.isdecimal():
         raise InputError(f"{option} {text!r} is neither 'auto' nor a whole number.")
     return int(text)
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(",")) if text else ()

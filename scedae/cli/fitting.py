@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
 from scedae import SCEDAE
-from scedae.cli.messages import InputError, errors_of, note, noted_warnings
+from scedae._table_pipeline import table_parameters
+from scedae.cli.choice import Choice, Reading
+from scedae.cli.messages import InputError, errors_of, note, noted_warnings, say
 from scedae.cli.output import (
     LABELS,
     MODEL,
@@ -20,11 +24,11 @@ from scedae.cli.output import (
     write_json,
     write_labels,
 )
+from scedae.cli.page import write_page
 from scedae.cli.record import StageClock, describe_run
-from scedae.cli.reports import write_page
 from scedae.cli.sources import Source
 from scedae.cli.summary import show_summary
-from scedae.cli.tables import Choice, Table, read_table
+from scedae.cli.tables import Table, read_table
 from scedae.metrics import evaluate
 
 
@@ -35,22 +39,26 @@ def cluster_table(
     parameters: dict[str, Any],
     *,
     published: bool,
-    columns: tuple[str, ...],
-    drop: tuple[str, ...],
-    id_column: str | None,
-    labels: str | None,
+    choice: dict[str, Any],
+    reading: dict[str, Any],
     force: bool,
     verbatim_ids: bool,
     as_json: bool,
     report: bool,
 ) -> None:
     """What ``scedae fit`` does; ``published`` takes the settings of the paper."""
-    model = (SCEDAE.paper if published else SCEDAE)(clusters, **parameters)
     source = Source(data)
-    choice = Choice(columns, drop, id_column, labels)
+    asked = Asked(Choice(**choice), Reading(**reading))
+
+    def build(table: Table) -> SCEDAE:
+        if published:
+            return SCEDAE.paper(clusters, **parameters)
+        defaults = table_parameters(clusters) if table.is_mixed else {}
+        return SCEDAE(clusters, **(defaults | parameters))
+
     with new_folder(out, force=force, inputs=source.files) as folder:
         run = _run(
-            model, source, choice, folder, report=report, verbatim_ids=verbatim_ids
+            build, source, asked, folder, report=report, verbatim_ids=verbatim_ids
         )
     if as_json:
         typer.echo(json.dumps(run, ensure_ascii=False))
@@ -58,10 +66,18 @@ def cluster_table(
         show_summary(run, out)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What the user says of the table."""
+
+    choice: Choice
+    reading: Reading
+
+
 def _run(
-    model: SCEDAE,
+    build: Callable[[Table], SCEDAE],
     source: Source,
-    choice: Choice,
+    asked: Asked,
     folder: Path,
     *,
     report: bool,
@@ -71,16 +87,21 @@ def _run(
     begun = time.perf_counter()
     with noted_warnings() as warnings, StageClock() as clock:
         clock.begin("read")
-        table = read_table(source, choice)
+        table = read_table(source, asked.choice, asked.reading)
+        model = build(table)
+        if table.encoder is not None and model.verbose:
+            say(f"{source.given}: {table.encoder.summary()}")
         clock.begin("prepare")
         with errors_of(source.given):
             model.fit(table.rows)
+        if table.encoder is not None:
+            model.table_ = table.learnt(asked.reading)
         clock.begin("write")
         model.save(folder / MODEL)
         with (folder / LABELS).open("w", encoding="utf-8", newline="") as file:
             lines = (table.ids, model.labels_, model.confidence_)
             write_labels(file, [lines], verbatim=verbatim_ids)
-        run = describe_run(model, source, choice, table)
+        run = describe_run(model, source, asked.choice, asked.reading, table)
         if table.labels is not None:
             run["scores"] = evaluate(table.labels, model.labels_)
         if report:

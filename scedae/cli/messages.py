@@ -18,6 +18,11 @@ def note(text: str) -> None:
     typer.echo(f"scedae: {one_line(text)}", err=True)
 
 
+def say(text: str) -> None:
+    """Several lines about what is done, as they are."""
+    typer.echo("\n".join(printable(line) for line in text.split("\n")), err=True)
+
+
 def one_line(text: object) -> str:
     return printable(" ".join(str(text).split()))
 

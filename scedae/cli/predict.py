@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from scedae.cli.messages import InputError
+from scedae.cli.options import Header, Separator, separator
 
 
 def predict(
@@ -23,8 +24,10 @@ def predict(
     ] = None,
     id_column: Annotated[
         str | None,
-        typer.Option(help="Column that names the rows; else numbered from 0."),
+        typer.Option(help="Column that names the rows; else the one of the fit."),
     ] = None,
+    sep: Separator = None,
+    header: Header = None,
     device: Annotated[
         str, typer.Option(help="auto (a GPU where there is one), cpu or cuda.")
     ] = "auto",
@@ -49,8 +52,9 @@ def predict(
     """Put the rows of DATA into the clusters of a fitted model.
 
     Writes lines of id, label and confidence. Columns are found by the names
-    they had when the model was fitted; where there are no names, by their
-    place. Files are read in batches: they may be larger than memory.
+    they had when the model was fitted, and cells are read, filled and encoded
+    as they were then; where there are no names, columns count by their place.
+    Files are read in batches: they may be larger than memory.
 
     [bold]Example[/]
 
@@ -66,6 +70,7 @@ def predict(
         out,
         id_column,
         device,
+        {"separator": separator(sep), "header": header},
         force=force,
         as_json=as_json,
         quiet=quiet,

@@ -9,14 +9,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 import typer
 
 from scedae import SCEDAE
-from scedae.cli.batches import read_batches
+from scedae._tables.keeping import from_text
+from scedae.cli.batches import Batch, Wanted, read_batches
+from scedae.cli.choice import Reading
 from scedae.cli.messages import errors_of, note, noted_warnings
 from scedae.cli.output import MODEL, new_labels, write_labels
 from scedae.cli.sources import Source
@@ -28,6 +30,7 @@ def predict_file(
     out: Path | None,
     id_column: str | None,
     device: str,
+    reading: dict[str, Any],
     *,
     force: bool,
     as_json: bool,
@@ -37,11 +40,14 @@ def predict_file(
     """What ``scedae predict`` does."""
     source = Source(data)
     fitted = _load(model, device)
+    with errors_of(str(model)):
+        wanted = _wanted(fitted)
     begun = time.perf_counter()
     counts: Counter[int] = Counter()
     inputs = [_model_file(model), *source.files]
     with noted_warnings(), _target(out, force=force, inputs=inputs) as file:
-        parts = _predicted(fitted, source, id_column, counts, quiet=quiet)
+        batches = read_batches(source, wanted, id_column, Reading(**reading))
+        parts = _predicted(fitted, source, batches, counts, quiet=quiet)
         write_labels(file, parts, verbatim=verbatim_ids)
     n_rows, seconds = counts.total(), round(time.perf_counter() - begun, 3)
     if not quiet:
@@ -81,23 +87,36 @@ def _target(
 def _predicted(
     model: SCEDAE,
     source: Source,
-    id_column: str | None,
+    batches: Iterator[Batch],
     counts: Counter[int],
     *,
     quiet: bool,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """Ids, labels and confidence of each batch, counted as they pass."""
-    known = getattr(model, "feature_names_in_", None)
+    known, unknown = getattr(model, "feature_names_in_", None), Counter[str]()
     names = None if known is None else list(known)
     live = not quiet and sys.stderr.isatty()
-    for batch in read_batches(source, model.n_features_in_, names, id_column):
+    for batch in batches:
         # The model wants the names it knows, also where the file has none.
         rows = batch.rows if names is None else pl.DataFrame(batch.rows, names)
         with errors_of(source.given):
             labels, confidence = model.predict_with_confidence(rows)
         counts.update(labels.tolist())
+        unknown.update(batch.unknown)
         if live:
             sys.stderr.write(f"\r\x1b[2K{counts.total():,} rows")
         yield batch.ids, labels, confidence
     if live:
         sys.stderr.write("\n")
+    for name, count in unknown.items():
+        note(
+            f"column {name!r}: {count:,} cells are unlike all that the fit saw; they "
+            "count as gaps."
+        )
+
+
+def _wanted(model: SCEDAE) -> Wanted:
+    known = getattr(model, "feature_names_in_", None)
+    names = None if known is None else list(known)
+    learnt = from_text(model.table_) if hasattr(model, "table_") else None
+    return Wanted(model.n_features_in_, names, learnt)

@@ -13,10 +13,12 @@ import numpy as np
 
 from scedae import SCEDAE
 from scedae._provenance import device_name, now, versions
+from scedae._tables.encoder import TableEncoder
+from scedae.cli.choice import Choice, Reading
 from scedae.cli.messages import InputError
 from scedae.cli.output import RUN
 from scedae.cli.sources import Source
-from scedae.cli.tables import Choice, Table
+from scedae.cli.tables import Table
 
 
 class StageClock(logging.Handler):
@@ -51,7 +53,7 @@ class StageClock(logging.Handler):
 
 
 def describe_run(
-    model: SCEDAE, source: Source, choice: Choice, table: Table
+    model: SCEDAE, source: Source, choice: Choice, reading: Reading, table: Table
 ) -> dict[str, Any]:
     """Parameters, versions and data of a fit, as JSON has them."""
     return {
@@ -67,9 +69,15 @@ def describe_run(
             "n_rows": len(table.ids),
             "n_columns": table.rows.shape[1],
             "columns": table.columns,
-            "id_column": choice.id_column,
+            "id_column": table.id_column,
             "labels": choice.labels,
+            "drop": list(choice.drop),
+            "describe": list(choice.describe),
+            "numeric": list(choice.numeric),
+            "categorical": list(choice.categorical),
+            "reading": asdict(reading),
         },
+        "table": _table(table.encoder),
         "clusters": _clusters(model),
         "member_agreement": [
             None if np.isnan(share) else round(float(share), 6)
@@ -78,6 +86,27 @@ def describe_run(
         "stability": round(model.stability_, 6),
         "candidates": _candidates(model),
     }
+
+
+def _table(encoder: TableEncoder | None) -> list[dict[str, Any]]:
+    """What was done with each column; the rest of it is in the model."""
+    if encoder is None:
+        return []
+    used = [
+        {
+            "column": each.name,
+            "kind": each.kind,
+            "used": True,
+            "gaps": each.gaps,
+            "features": len(each.feature_names),
+        }
+        for each in encoder.columns_
+    ]
+    left_out = [
+        {"column": each.name, "kind": each.kind, "used": False, "gaps": each.gaps}
+        for each in encoder.left_out_
+    ]
+    return [*used, *left_out]
 
 
 def _clusters(model: SCEDAE) -> list[dict[str, Any]]:
@@ -110,7 +139,12 @@ def read_run(folder: Path) -> dict[str, Any]:
     return run
 
 
-def choice_of(run: dict[str, Any]) -> Choice:
-    """The columns of an earlier run."""
+def asked_of(run: dict[str, Any]) -> tuple[Choice, Reading]:
+    """What was said of the table of an earlier run."""
     data = run["data"]
-    return Choice(tuple(data["columns"] or ()), (), data["id_column"], data["labels"])
+    several = ("columns", "drop", "describe", "numeric", "categorical")
+    choice: dict[str, Any] = {n: tuple(data.get(n) or ()) for n in several}
+    reading = dict(data.get("reading", {}))
+    reading["na_values"] = tuple(reading.get("na_values", ()))
+    one = {name: data[name] for name in ("id_column", "labels")}
+    return Choice(**choice, **one), Reading(**reading)

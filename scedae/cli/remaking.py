@@ -9,8 +9,8 @@ import typer
 from scedae import SCEDAE
 from scedae.cli.messages import InputError, errors_of, noted_warnings
 from scedae.cli.output import MODEL, REPORT, new_file
-from scedae.cli.record import choice_of, read_run
-from scedae.cli.reports import write_page
+from scedae.cli.page import write_page
+from scedae.cli.record import asked_of, read_run
 from scedae.cli.sources import Source
 from scedae.cli.tables import read_table
 
@@ -31,7 +31,7 @@ def remake_page(run: Path, data: str | None) -> None:
         )
     with errors_of(str(run)):
         model = SCEDAE.load(run / MODEL)
-    table = read_table(source, choice_of(record))
+    table = read_table(source, *asked_of(record))
     with noted_warnings(), new_file(run / REPORT, force=True) as path:
         write_page(model, table, path, record)
     typer.echo(str(run / REPORT))

@@ -1,51 +1,23 @@
-"""Read a whole table: the columns to cluster, ids, and labels to score with."""
+"""Read a whole table: rows to cluster, their ids, and what else is known of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 import polars as pl
 
-from scedae.cli.checks import (
-    refuse_missing,
-    refuse_not_finite,
-    refuse_text,
-    require_columns,
-)
-from scedae.cli.messages import InputError, note
-from scedae.cli.sources import Source
-
-# The value of --labels for a data set, whose labels are no column of it.
-KNOWN = "known"
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which columns are what; no columns means all that are left."""
-
-    columns: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    id_column: str | None = None
-    labels: str | None = None
-
-    def features(self, source: Source, present: list[str]) -> list[str]:
-        """Names of the columns to cluster, in the order asked for or of the file."""
-        special = [name for name in (self.id_column, self.labels) if name is not None]
-        require_columns(source, [*self.columns, *self.drop], present)
-        if wrong := set(self.columns) & set(special):
-            raise InputError(
-                f"column {min(wrong)!r} cannot be in --columns too: ids and labels are "
-                "never clustered."
-            )
-        left_out = {*self.drop, *special}
-        chosen = [c for c in self.columns or present if c not in left_out]
-        if not chosen:
-            raise InputError(f"{source.given}: no columns are left to cluster.")
-        return chosen
+from scedae._tables.encoder import TableEncoder
+from scedae._tables.keeping import to_text
+from scedae._tables.kinds import ID
+from scedae._tables.table_files import read_table as read_frame
+from scedae.cli.arrays import chosen_columns, load_array
+from scedae.cli.cells import read_cells
+from scedae.cli.checks import refuse_not_finite, require_columns
+from scedae.cli.choice import Choice, Reading
+from scedae.cli.messages import InputError, errors_of
+from scedae.cli.sources import CELLS_SUFFIX, Source
 
 
 @dataclass(frozen=True)
@@ -54,74 +26,118 @@ class Table:
 
     rows: pl.DataFrame | np.ndarray  # (n, d); a frame where columns have names
     ids: np.ndarray  # (n,) of the id column, else the numbers of the rows
-    labels: np.ndarray | None  # (n,) known classes, for scoring
-    columns: list[str] | None  # (d,) names, or numbers where only some were chosen
+    labels: np.ndarray | None = None  # (n,) known classes, for scoring
+    columns: list[str] | None = None  # clustered; numbers where only some were chosen
+    id_column: str | None = None
+    encoder: TableEncoder | None = None  # how cells became numbers
+    about: pl.DataFrame | None = None  # (n, …) all that describes rows, as it was read
 
     @property
     def array(self) -> np.ndarray:
         rows = self.rows
         return rows.to_numpy() if isinstance(rows, pl.DataFrame) else rows
 
+    @property
+    def names(self) -> list[str] | None:
+        """Of the columns of ``rows``."""
+        rows = self.rows
+        return rows.columns if isinstance(rows, pl.DataFrame) else self.columns
 
-def read_table(source: Source, choice: Choice) -> Table:
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the rows were brought to one scale when they were read."""
+        return self.encoder is not None and bool(self.encoder.standardize)
+
+    def learnt(self, reading: Reading) -> str:
+        """What a model must know to read such a table again."""
+        assert self.encoder is not None
+        return to_text(
+            {
+                "encoder": self.encoder.to_json(),
+                "id_column": self.id_column,
+                "header": reading.header,
+            }
+        )
+
+
+def read_table(source: Source, choice: Choice, reading: Reading) -> Table:
     """All rows of a file or a data set, checked, in memory (.npy: memory-mapped)."""
     if source.is_frame:
-        return _read_frame(source, choice)
-    table = open_array(source, choice)
-    refuse_not_finite(source, table.array)
-    return table
+        return _from_frame(source, choice, reading)
+    if not source.is_dataset and source.suffix == CELLS_SUFFIX:
+        cells = read_cells(source, choice)
+        refuse_not_finite(source, cells.rows)
+        return Table(cells.rows, cells.ids, cells.labels, about=cells.about)
+    X, labels = load_array(source, choice.labels)
+    X, ids, columns = chosen_columns(source, X, choice)
+    refuse_not_finite(source, X)
+    return Table(X, ids, labels, columns, choice.id_column)
 
 
-def _read_frame(source: Source, choice: Choice) -> Table:
-    frame = _load_frame(source)
+def _from_frame(source: Source, choice: Choice, reading: Reading) -> Table:
+    with errors_of(source.given):
+        frame = read_frame(
+            source.path, separator=reading.separator, header=reading.header
+        )
     features = choice.features(source, frame.columns)
     extra = [name for name in (choice.id_column, choice.labels) if name is not None]
     require_columns(source, extra, frame.columns)
-    _refuse_wrong_separator(source, frame.columns)
-    if frame.height == 0:
-        raise InputError(f"{source.given} has column names, but no rows.")
-    _note_missing_header(source, features)
-    rows = numbers(source, frame.select(features))
-    ids = np.arange(frame.height)
-    if choice.id_column is not None:
-        ids = frame[choice.id_column].cast(pl.String).to_numpy()
-    labels = None if choice.labels is None else _labels(source, frame[choice.labels])
-    return Table(rows, ids, labels, features)
-
-
-def _load_frame(source: Source) -> pl.DataFrame:
-    if source.suffix == ".parquet":
-        return polars_errors(source, lambda: pl.read_parquet(source.path))
-    # All lines are looked at before a column gets its type.
-    return polars_errors(
-        source,
-        lambda: pl.read_csv(
-            source.path, separator=separator(source), infer_schema_length=None
-        ),
+    with errors_of(source.given):
+        encoder = _encoder(frame.select(features), choice.told(features), reading)
+        encoded = encoder.encode(frame)
+    names = encoder.get_feature_names_out().tolist()
+    id_column = choice.id_column or _found_id(frame, encoder)
+    return Table(
+        rows=pl.DataFrame(encoded.rows, schema=names, orient="row"),
+        ids=ids_of(frame, id_column),
+        labels=None if choice.labels is None else _labels(source, frame[choice.labels]),
+        columns=[name for name in features if name != id_column],
+        id_column=id_column,
+        encoder=encoder,
+        about=_about(frame, encoder, choice),
     )
 
 
-def separator(source: Source) -> str:
-    return "\t" if source.suffix == ".tsv" else ","
+def _encoder(
+    frame: pl.DataFrame, told: dict[str, Any], reading: Reading
+) -> TableEncoder:
+    """One that brings columns to one scale, unless all of them are numbers.
+
+    Then the model has a rule of its own, the one for arrays.
+    """
+    encoder = TableEncoder(
+        **told,
+        na_values=reading.na_values,
+        decimal=reading.decimal,
+        impute=reading.impute,
+    ).fit(frame)
+    if encoder.only_numbers_:
+        encoder = encoder.set_params(standardize=False).fit(frame)
+    return encoder
 
 
-def polars_errors(source: Source, read: Callable[[], Any]) -> Any:
-    """What ``read`` returns; an error of polars becomes one that names the file."""
-    try:
-        return read()
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).strip().split("\n")[0]
-        if "more fields than defined" in reason:
-            reason = "a line has more fields than the first one"
-        raise InputError(f"{source.given} cannot be read: {reason}.") from error
+def _found_id(frame: pl.DataFrame, encoder: TableEncoder) -> str | None:
+    """The first column that the rule takes for an id, if it names each row."""
+    found = (each.name for each in encoder.left_out_ if each.kind == ID)
+    return next((name for name in found if not frame[name].is_duplicated().any()), None)
 
 
-def numbers(source: Source, frame: pl.DataFrame, first_row: int = 0) -> pl.DataFrame:
-    """The frame in types that numpy knows, after a look for what is no number."""
-    refuse_text(source, frame)
-    plain = frame.cast({pl.Boolean: pl.UInt8, pl.Decimal: pl.Float64})
-    refuse_missing(source, plain, first_row)
-    return plain
+def ids_of(frame: pl.DataFrame, id_column: str | None, first: int = 0) -> np.ndarray:
+    if id_column is None:
+        return np.arange(first, first + frame.height)
+    return frame[id_column].cast(pl.String).fill_null("").to_numpy()
+
+
+def _about(frame: pl.DataFrame, encoder: TableEncoder, choice: Choice) -> pl.DataFrame:
+    """Every column that may describe clusters, with its cells read."""
+    ids = {each.name for each in encoder.left_out_ if each.kind == ID}
+    hidden = {
+        choice.id_column,
+        choice.labels,
+        *(ids - {*choice.describe}),
+        *choice.drop,
+    }
+    return encoder.read_cells(frame.select(c for c in frame.columns if c not in hidden))
 
 
 def _labels(source: Source, column: pl.Series) -> np.ndarray:
@@ -132,98 +148,3 @@ def _labels(source: Source, column: pl.Series) -> np.ndarray:
             "with."
         )
     return column.cast(pl.String).to_numpy()
-
-
-def _refuse_wrong_separator(source: Source, names: list[str]) -> None:
-    if source.suffix == ".parquet" or len(names) > 1:
-        return
-    for mark, word in ((";", "';'"), ("\t", "tabs"), (",", "commas"), ("|", "'|'")):
-        if mark in names[0]:
-            raise InputError(
-                f"{source.given} seems to separate its columns by {word}. Columns of "
-                "a .csv are separated by commas, those of a .tsv by tabs."
-            )
-
-
-def _note_missing_header(source: Source, names: list[str]) -> None:
-    """The first line of a text file names the columns; numbers are odd names."""
-    counted = [[str(start + i) for i in range(len(names))] for start in (0, 1)]
-    if source.suffix == ".parquet" or names in counted:
-        return
-    try:
-        np.asarray(names, dtype=np.float64)
-    except ValueError:
-        return
-    note(f"warning: the first line of {source.given} was taken for column names.")
-
-
-def open_array(source: Source, choice: Choice) -> Table:
-    """Rows without names; those of an .npy stay in their file until they are read."""
-    X, labels = _load_array(source, choice.labels)
-    columns = None
-    ids = np.arange(len(X))
-    if choice.columns or choice.drop or choice.id_column is not None:
-        numbers = [str(i) for i in range(X.shape[1])]
-        plain = Choice(choice.columns, choice.drop, choice.id_column)
-        columns = plain.features(source, numbers)
-        if choice.id_column is not None:
-            require_columns(source, [choice.id_column], numbers)
-            ids = X[:, int(choice.id_column)]
-        X = X[:, [int(name) for name in columns]]
-    return Table(X, ids, labels, columns)
-
-
-def _load_array(
-    source: Source, labels: str | None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    if source.is_dataset:
-        if labels not in (None, KNOWN):
-            raise InputError(f"--labels for a data set is {KNOWN!r}, not {labels!r}.")
-        X, y = source.dataset
-        return X, y if labels else None
-    try:
-        loaded = np.load(source.path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile) as error:
-        raise InputError(f"{source.given} cannot be read: {error}") from error
-    if isinstance(loaded, np.ndarray):
-        if labels is not None:
-            raise InputError(f"{source.given} has no labels beside its rows.")
-        # A plain view: what a command writes is the same for every way to store rows.
-        return numeric_matrix(source, np.asarray(loaded)), None
-    with loaded:
-        return _from_archive(source, dict(loaded), labels)
-
-
-def _from_archive(
-    source: Source, arrays: dict[str, np.ndarray], labels: str | None
-) -> tuple[np.ndarray, np.ndarray | None]:
-    """The array X of an .npz, or the only matrix in it; labels by their name."""
-    matrices = [name for name, array in arrays.items() if array.ndim == 2]
-    name = "X" if "X" in arrays else matrices[0] if len(matrices) == 1 else None
-    if name is None:
-        raise InputError(
-            f"{source.given} must hold one matrix, or one named X; it holds "
-            f"{', '.join(arrays) or 'nothing'}."
-        )
-    X = numeric_matrix(source, arrays[name])
-    if labels is None:
-        return X, None
-    require_columns(source, [labels], list(arrays))
-    y = arrays[labels]
-    if y.shape != (len(X),):
-        raise InputError(
-            f"{source.given}: {labels!r} has shape {y.shape}; {len(X)} labels are "
-            "needed."
-        )
-    return X, y
-
-
-def numeric_matrix(source: Source, array: np.ndarray) -> np.ndarray:
-    if array.ndim != 2 or array.dtype.kind not in "buif":
-        raise InputError(
-            f"{source.given} holds {array.dtype} of shape {array.shape}; a matrix of "
-            "numbers (rows, columns) is needed."
-        )
-    if 0 in array.shape:
-        raise InputError(f"{source.given} has no rows: its shape is {array.shape}.")
-    return array

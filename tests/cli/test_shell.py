@@ -49,12 +49,12 @@ def test_fit_then_predict(csv, frame, tmp_path):
 
 
 def test_bad_input_is_one_line(tmp_path):
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,\n")
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n3,inf\n")
     done = shell(tmp_path, "fit", "a.csv", "-k", 2, "-o", "run")
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert "row 1 (line 3), column 'b'" in done.stderr
+    assert "column 'b' has 1 infinite" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_plain_words_of_any_language_stay(text="größe 数 κ 🙂"):
 
 def test_a_header_with_escapes(fit, command, refused, tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("\x1b[31mred,b\nx,1\ny,2\n")
+    path.write_text("\x1b[31mred,b\ninf,1\n2,2\n")
     code, _, err = fit(path)
     assert code == 2 and "\x1b" not in err and "\\x1b[31mred" in err
 

@@ -21,7 +21,7 @@ def write_page(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> 
         table.array,
         path,
         ids=table.ids,
-        columns=table.columns,
+        columns=table.names,
         true_labels=table.labels,
         info=run,
     )

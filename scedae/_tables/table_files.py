@@ -1,0 +1,119 @@
+"""One reader for each kind of file that holds a table with names of columns.
+
+Cells of text files stay text here: what they are is decided by the rule for columns,
+not by the file they came from.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from scedae._tables.text_files import COMPRESSED, PlainText, TextFormat, plain_text
+
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather", ".arrow", ".ipc", ".xlsx")
+
+
+def suffix_of(path: Path) -> str:
+    """What kind of file it is: ".csv" of "rows.csv.gz"."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in COMPRESSED else suffix
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    separator: str | None = None,
+    header: bool | None = None,
+) -> pl.DataFrame:
+    """A file as a polars frame, with the cells of text files as they stand there.
+
+    Parameters
+    ----------
+    path : str or path
+        .csv, .tsv or .txt (also .gz and .zst of them; UTF-8, UTF-16 or cp1252),
+        .parquet, .feather, .arrow, .ipc or .xlsx.
+    separator : str, default=None
+        What separates the columns of a text file; None looks at its first lines.
+    header : bool, default=None
+        Whether its first line names the columns; None looks at it.
+    """
+    path = Path(path)
+    with open_frame(path, TextFormat(separator, header)) as scan:
+        frame: pl.DataFrame = _said_well(scan.collect)
+    if frame.height == 0:
+        raise ValueError("it has column names, but no rows.")
+    return frame
+
+
+@contextmanager
+def open_frame(path: Path, form: TextFormat) -> Iterator[pl.LazyFrame]:
+    """A file as a lazy frame, to be collected whole or in batches inside."""
+    suffix = suffix_of(path)
+    if suffix in TEXT_SUFFIXES:
+        with plain_text(path, suffix, form) as text:
+            yield _scan_text(text)
+    elif suffix == ".parquet":
+        yield _said_well(lambda: pl.scan_parquet(path))
+    elif suffix == ".xlsx":
+        yield _read_excel(path).lazy()
+    elif suffix in SUFFIXES:
+        with path.open("rb") as file:
+            if file.read(6) != b"ARROW1":
+                raise ValueError("it cannot be read: it is no Arrow file.")
+        yield _said_well(lambda: pl.scan_ipc(path))
+    else:
+        raise ValueError(f"it is none of the kinds {', '.join(SUFFIXES)}.")
+
+
+def _scan_text(text: PlainText) -> pl.LazyFrame:
+    scan = _said_well(
+        lambda: pl.scan_csv(
+            text.path,
+            separator=text.separator,
+            has_header=text.header,
+            infer_schema=False,
+        )
+    )
+    names = _said_well(lambda: scan.collect_schema().names())
+    unnamed = {
+        name: f"column_{place}"
+        for place, name in enumerate(names)
+        if not name.strip() or name.startswith("_duplicated")
+    }
+    if not unnamed:
+        return scan
+    return scan.select(pl.col(name).alias(unnamed.get(name, name)) for name in names)
+
+
+def _read_excel(path: Path) -> pl.DataFrame:
+    try:
+        return _said_well(lambda: pl.read_excel(path))
+    except (ImportError, pl.exceptions.ModuleUpgradeRequiredError) as error:
+        raise ImportError(
+            "an .xlsx file needs fastexcel: pip install 'scedae[tables]'."
+        ) from error
+    except ValueError:
+        raise
+    except Exception as error:  # the reader of spreadsheets has errors of its own
+        reason = str(error).strip().split("\n")[0]
+        raise ValueError(f"it cannot be read: {reason}.") from error
+
+
+def _said_well(read: Callable[[], Any]) -> Any:
+    """What ``read`` returns; an error of polars in words that say what to do."""
+    try:
+        return read()
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).strip().split("\n")[0]
+        if "more fields than defined" in reason:
+            reason = "a line has more fields than the first one"
+        elif "utf-8" in reason.lower() or "utf8" in reason.lower():
+            reason = "it is not UTF-8 throughout; save it as UTF-8"
+        raise ValueError(f"it cannot be read: {reason}.") from error
