@@ -21,7 +21,7 @@ _SMALL_WIDTH = 100
 MOST_CLUSTERS = 30
 
 # Members of an ensemble that has one structure, as published.
-MEMBERS_OF_ONE_STRUCTURE = 5
+_MEMBERS_OF_ONE_STRUCTURE = 5
 
 # λ of DKM with and without pretraining. Centres drawn at random have nothing to hold
 # the codes apart: at the weight that suits pretrained ones they all fall together.
@@ -115,6 +115,20 @@ def resolve_hidden_layers(
     if n_rows < SMALL_DATA_ROWS:
         return SMALL_LAYERS
     return MEDIUM_LAYERS if n_columns < FEW_COLUMNS else effort.layers
+
+
+def resolve_members(
+    n_members: int | None,
+    ensemble: str,
+    hidden_layers: str | Sequence[int],
+    effort: Effort,
+) -> int | None:
+    """None: by effort or, of widths that were given, None again: every order."""
+    if n_members is not None:
+        return int(n_members)
+    if ensemble != "structure":
+        return _MEMBERS_OF_ONE_STRUCTURE
+    return effort.n_members if isinstance(hidden_layers, str) else None
 
 
 def resolve_batch_size(batch_size: int, n_rows: int) -> int:

@@ -15,6 +15,7 @@ from scedae._defaults import (
     EFFORTS,
     MOST_DIRECTIONS,
     resolve_landmarks,
+    resolve_members,
     resolve_row_members,
 )
 from scedae._members import (
@@ -328,10 +329,9 @@ default="auto"
             return list(self.ensemble)
         effort, n_rows, n_columns = EFFORTS[self.effort], rows.n_rows, rows.n_columns
         n_landmarks = resolve_landmarks(self.n_landmarks, n_rows, effort, n_columns)
-        n_members = self.n_members
-        all_auto = n_members is None and isinstance(self.hidden_layers, str)
-        if all_auto and self.ensemble == "structure":
-            n_members = effort.n_members
+        n_members = resolve_members(
+            self.n_members, self.ensemble, self.hidden_layers, effort
+        )
         widths, epochs = hidden_widths(self, rows, effort), n_epochs(self, rows, effort)
         n_row_members = resolve_row_members(
             self.n_row_members, n_landmarks, n_rows, n_columns, effort

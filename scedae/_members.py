@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import permutations
 from numbers import Integral
 
-from scedae._defaults import MEMBERS_OF_ONE_STRUCTURE
-
 # Four layers have 24 orders.
 _MOST_LAYERS_TO_PERMUTE = 4
 
@@ -117,7 +115,8 @@ def plan_members(
             MemberSpec(orders[i % len(orders)], epochs, n_landmarks, i // len(orders))
             for i in range(count)
         ]
-    count = n_members or MEMBERS_OF_ONE_STRUCTURE
+    assert n_members is not None, "only orders can be counted"
+    count = n_members
     if ensemble == "initialization":
         return [MemberSpec(hidden, epochs, n_landmarks, i) for i in range(count)]
     if ensemble == "epochs":

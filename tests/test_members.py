@@ -27,17 +27,17 @@ def test_equal_widths_have_one_order():
 
 
 def test_initialization_varies_the_start():
-    members = plan_members("initialization", None, WIDTHS, 50, 500)
+    members = plan_members("initialization", 5, WIDTHS, 50, 500)
     assert [m.initialization for m in members] == [0, 1, 2, 3, 4]
 
 
 def test_epochs_are_those_of_the_paper():
-    members = plan_members("epochs", None, WIDTHS, 250, 500)
+    members = plan_members("epochs", 5, WIDTHS, 250, 500)
     assert [m.epochs for m in members] == [50, 100, 150, 200, 250]
 
 
 def test_landmarks_grow():
-    members = plan_members("landmarks", None, WIDTHS, 250, 1000)
+    members = plan_members("landmarks", 5, WIDTHS, 250, 1000)
     assert [m.n_landmarks for m in members] == [200, 400, 600, 800, 1000]
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from scedae import _numerics
 from scedae._numerics import (
+    LEAST_BLOCK,
     MULTIPLE,
     by_blocks,
     column_sums,
@@ -14,6 +16,7 @@ from scedae._numerics import (
     padded,
     product,
     round_up,
+    times,
 )
 from scedae._threads import own_threads
 
@@ -84,6 +87,104 @@ def test_blocks_have_one_height_and_all_rows_their_place(n_rows):
         found = by_blocks(kernel, rows, torch.empty_like(rows), 8)
     assert torch.equal(found, 2 * rows)
     assert heights == ({8} if n_rows else set())
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Shapes of the products that the library is asked for, and where they read."""
+    bmm, add = torch.bmm, torch.Tensor.baddbmm_
+    seen = []
+
+    def multiply(left, right, out=None):
+        seen.append((*left.shape, right.shape[2]))
+        return bmm(left, right, out=out)
+
+    def multiply_and_add(out, left, right):
+        seen.append((*left.shape, right.shape[2]))
+        return add(out, left, right)
+
+    monkeypatch.setattr(torch, "bmm", multiply)
+    monkeypatch.setattr(torch.Tensor, "baddbmm_", multiply_and_add)
+    return seen
+
+
+@pytest.fixture
+def shared(monkeypatch):
+    """How many pieces were shared out, each time."""
+    counts = []
+
+    def share_out(function, items):
+        counts.append(len(items))
+        return [function(item) for item in items]
+
+    monkeypatch.setattr(_numerics, "share_out", share_out)
+    return counts
+
+
+def test_a_library_meets_rounded_shapes_and_short_sums_only(asked):
+    product(draw(3, 7, 10), draw(3, 10, 5))
+    product(draw(1, 16, 512), draw(1, 512, 32))
+    assert asked == [(3, 16, 16, 16), (1, 16, 512, 32)]
+    asked.clear()
+    product(draw(1, 16, 1040), draw(1, 1040, 17))
+    assert asked == [(1, 16, 512, 32), (1, 16, 512, 32), (1, 16, 16, 32)]
+
+
+@pytest.mark.parametrize("shape", [(15, 16, 16), (16, 15, 16), (16, 16, 15)])
+def test_each_length_is_rounded(asked, shape):
+    height, terms, width = shape
+    found = product(draw(1, height, terms), draw(1, terms, width, seed=1))
+    assert asked == [(1, 16, 16, 16)]
+    assert found.shape == (1, height, width)
+
+
+def test_operands_that_need_no_padding_are_not_copied(monkeypatch):
+    monkeypatch.setattr(_numerics, "padded", None)
+    left, right = draw(2, 32, 48), draw(2, 48, 16, seed=1)
+    torch.testing.assert_close(product(left, right), left @ right)
+
+
+def test_large_products_are_cut_into_tiles_by_their_shape(asked, shared):
+    small = draw(1, 512, 255, dtype=torch.float32), draw(1, 255, 512)
+    product(small[0], small[1].float())
+    assert (len(asked), shared) == (1, [])
+    asked.clear()
+    left = draw(2, 800, 256, dtype=torch.float32)
+    right = draw(2, 256, 528, dtype=torch.float32, seed=1)
+    found = product(left, right)
+    assert shared == [2 * 3 * 2]
+    tiles = {(1, h, 256, w) for h in (384, 32) for w in (512, 16)}
+    assert set(asked) == tiles
+    torch.testing.assert_close(found, left @ right, atol=1e-3, rtol=1e-5)
+    out = torch.full_like(found, torch.nan)
+    assert product(left, right, out=out).data_ptr() == out.data_ptr()
+    assert torch.equal(out, found)
+
+
+def test_the_least_product_that_is_cut(shared):
+    left, right = torch.ones(1, 512, 256), torch.ones(1, 256, 512)
+    assert (product(left, right) == 256).all()
+    assert shared == [2]  # 2^26 multiplications
+
+
+@pytest.mark.parametrize(("n_rows", "counts"), [(1023, []), (1024, [128])])
+def test_many_numbers_are_shared_out(shared, n_rows, counts):
+    rows = torch.ones(n_rows, 1024)
+    by_blocks(lambda block: block, rows, torch.empty_like(rows), 8)
+    assert shared == counts
+
+
+def test_the_last_block_is_filled_up_with_zeros():
+    rows, blocks = torch.ones(11, 4), []
+    by_blocks(lambda block: blocks.append(block) or block, rows, rows.clone(), 8)
+    assert [float(block.sum()) for block in blocks] == [32, 12]
+    assert not blocks[1][3:].any()
+
+
+def test_rows_times_a_matrix_in_blocks_of_one_height(asked):
+    rows, matrix = draw(400, 20), draw(20, 3, seed=1)
+    torch.testing.assert_close(times(rows, matrix), rows @ matrix)
+    assert asked == [(1, LEAST_BLOCK, 32, 16)] * 2
 
 
 def test_nothing_depends_on_place_company_or_threads(bits):

@@ -236,16 +236,13 @@ array or Dask collection of shape (n_samples, n_features)
             return self.embedding_.copy()
         return self.transform(X)  # not kept, since the rows do not lie in memory
 
+    @at_work()
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared distance of rows to their centre; larger is better.
 
         Made for model selection without labels, among settings of equal embedding
         width. With labels, pass ``scoring`` to the search instead.
         """
-        with at_work():
-            return self._score(X)
-
-    def _score(self, X: Any) -> float:
         model = self._model()
         rows = check_rows(self, X, reset=False)
         sums = rows.total(for_blocks(squared_distance_of, model, rows), add)
@@ -395,6 +392,7 @@ array or Dask collection of shape (n_samples, n_features)
         check_is_fitted(self, "pipeline_")
         return self.pipeline_
 
+    @at_work()
     def _apply(
         self,
         X: Any,
@@ -403,16 +401,6 @@ array or Dask collection of shape (n_samples, n_features)
         out: str | os.PathLike[str] | None = None,
     ) -> tuple[Any, ...]:
         """What a kernel makes of each row of X, in the form that fits X."""
-        with at_work():
-            return self._applied(X, kernel, results, out)
-
-    def _applied(
-        self,
-        X: Any,
-        kernel: ModelKernel,
-        results: Sequence[Result],
-        out: str | os.PathLike[str] | None,
-    ) -> tuple[Any, ...]:
         model = self._model()
         path = None if out is None else Path(out)
         rows = check_rows(self, X, reset=False)

@@ -121,13 +121,8 @@ class IDEC(JointClusterer):
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-    embedding_ : ndarray of shape (n_samples, encoding_dim)
-        Codes of the training rows.
-    cluster_centers_ : ndarray of shape (n_clusters, encoding_dim)
-    members_ : tuple of one MemberReport
-    pipeline_ : FittedEncoder
-    seed_ : int
+    labels_, embedding_, cluster_centers_, members_, pipeline_, seed_
+        As in :class:`AutoencoderKMeans`.
 
     References
     ----------
