@@ -19,6 +19,7 @@ import importlib.abc
 import importlib.util
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -35,12 +36,15 @@ KERNELS = TREE / "scedae" / "_spectral"
 # Modules whose tests stand in files of other names.
 TESTS = {
     "factored": ["spectral/test_gram.py", "spectral/test_embedding.py"],
-    "partition": ["spectral/test_metric.py"],
     "_numerics": ["test_numerics.py"],
 }
 
-# Functions that choose how much is done at a time, which changes no result.
-SPEED = {"_block_rows", "__sizeof__"}
+# Functions that choose how much is done at a time, which changes no result, and one
+# that answers on a GPU alone.
+NOT_COUNTED = {"_block_rows", "__sizeof__", "fits_on_device"}
+
+# Conditions that ask for the device: the other branch says the same, or cannot run.
+DEVICE = re.compile(r"(not )?[\w.]+\.(is_cpu|device\.type [!=]= '\w+')")
 
 SWAPS: dict[type, type] = {
     ast.Lt: ast.LtE,
@@ -124,8 +128,13 @@ def changes(node: ast.AST) -> Iterator[ast.AST | None]:
         yield None
 
 
+def asks_for_device(node: ast.AST) -> bool:
+    test = node.test if isinstance(node, ast.If | ast.IfExp) else None
+    return test is not None and bool(DEVICE.fullmatch(ast.unparse(test)))
+
+
 def is_counted(node: ast.AST, parents: Sequence[ast.AST]) -> bool:
-    """Not types, not what an error says, not what is only there for speed."""
+    """Not types, not what an error says, not what changes no result."""
     for parent, child in zip(parents, [*parents[1:], node], strict=True):
         if isinstance(parent, ast.Raise | ast.Assert | ast.JoinedStr):
             return False
@@ -133,10 +142,14 @@ def is_counted(node: ast.AST, parents: Sequence[ast.AST]) -> bool:
             return False
         if isinstance(parent, ast.FunctionDef) and child is parent.returns:
             return False
-        if isinstance(parent, ast.FunctionDef) and parent.name in SPEED:
+        if isinstance(parent, ast.FunctionDef) and parent.name in NOT_COUNTED:
             return False
         if child in getattr(parent, "decorator_list", ()):
             return False
+        if child is getattr(parent, "test", None) and asks_for_device(parent):
+            return False
+    if asks_for_device(node):
+        return False
     # Sizes of blocks at the top of a file change no result.
     top = parents[1] if len(parents) > 1 else node
     return not isinstance(top, ast.Assign | ast.AnnAssign | ast.Import | ast.ImportFrom)

@@ -9,6 +9,7 @@ from scedae._spectral import (
     mean_distance,
     nearest_landmarks,
 )
+from scedae._spectral.affinity import sums_at
 from tests.helpers import as_affinity, dense_affinity, dense_fused
 
 
@@ -48,6 +49,34 @@ def test_rows_far_from_every_landmark_keep_a_finite_affinity(rng):
     )
     weights = landmark_affinity(neighbors, 0.01, 7).weights
     np.testing.assert_allclose(weights.sum(1).numpy(), 1)
+
+
+def test_rows_that_are_landmarks_all_of_them_have_equal_shares():
+    """The bandwidth is zero then, and no distance may be divided by it."""
+    rows = np.ones((4, 2))
+    affinity, bandwidth = affinity_of(rows, rows[:3], 3)
+    assert bandwidth == 0
+    np.testing.assert_allclose(affinity.weights, 1 / 3)
+
+
+def test_some_rows_by_number(rng):
+    Z = np.where(rng.random((30, 9)) < 0.3, rng.random((30, 9)), 0)
+    fused, rows = as_affinity(Z), torch.tensor([7, 0, 29, 7])
+    assert (fused.n_rows, fused.n_landmarks) == (30, 9)
+    taken = fused.take(rows)
+    assert (taken.n_rows, taken.n_landmarks) == (4, 9)
+    every = torch.eye(9, dtype=torch.float64)
+    np.testing.assert_array_equal(taken.times(every), Z[rows])
+
+
+def test_column_numbers_take_half_of_the_memory(rng):
+    rows = torch.tensor(rng.standard_normal((5, 2)))
+    assert nearest_landmarks(rows, rows, 2).columns.dtype == torch.int32
+
+
+def test_sums_of_values_that_share_an_index():
+    index, values = torch.tensor([[0, 2], [2, 2]]), torch.tensor([[1.0, 2], [3, 4]])
+    assert sums_at(index, values, 4).tolist() == [1, 0, 9, 0]
 
 
 def test_fused_matrix_equals_the_naive_reference_and_is_bistochastic(rng):

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from scedae._spectral import (
+    Affinity,
     combine,
     fuse,
     inverse_root,
@@ -50,6 +51,15 @@ def test_votes_equal_the_naive_reference(anchored):
     np.testing.assert_allclose(given, (Z @ expected)[np.arange(60), labels], atol=1e-12)
 
 
+def test_a_vote_never_leaves_its_range_and_one_neighbour_is_enough():
+    """Shares that were scaled and scaled back may add up to more than one."""
+    columns = torch.tensor([[0], [1], [1]])
+    weights = torch.tensor([[1 + 1e-9], [1.0], [-1e-9]], dtype=torch.float64)
+    votes = torch.tensor([[1.0, 0.0], [0.25, 0.75]], dtype=torch.float64)
+    given = vote(Affinity(columns, weights, 2), votes, torch.tensor([0, 1, 1]))
+    assert given.tolist() == [1, 0.75, 0]
+
+
 def test_a_fused_affinity_gives_back_its_parts(anchored):
     affinity, _, _ = anchored
     scale = inverse_root(affinity.column_sums())
@@ -74,6 +84,14 @@ def test_margin_at_its_ends():
     assert margin(points, centers, labels).tolist() == [1, 0, 1]
     assert margin(points, centers[:1], labels * 0).tolist() == [1, 1, 1]
     assert margin(points, centers[[0, 0]], labels * 0).tolist()[0] == 0
+
+
+def test_the_margin_is_that_of_the_label_and_not_of_the_nearest_centre():
+    """A row that was put to a centre farther away has no margin at all."""
+    centers = torch.tensor([[0.0], [1.0], [9.0]], dtype=torch.float64)
+    points = torch.tensor([[0.2], [0.2], [0.2]], dtype=torch.float64)
+    found = margin(points, centers, torch.tensor([0, 1, 2]))
+    np.testing.assert_allclose(found, [0.75, 0, 0])
 
 
 def test_the_worse_side_decides():

@@ -14,6 +14,24 @@ def test_nearest_equals_a_full_sort(rng, dtype, r):
     assert torch.equal(nearest(points, targets, r), expected)
 
 
+@pytest.mark.parametrize("n_columns", [1, 15, 16, 17, 31, 32])
+@pytest.mark.parametrize("n_targets", [1, 15, 16, 17])
+def test_padding_does_not_show(rng, n_columns, n_targets):
+    """What is filled up with zeros is neither a target nor a column."""
+    points = torch.tensor(rng.standard_normal((40, n_columns)) - 50)
+    targets = torch.tensor(rng.standard_normal((n_targets, n_columns)) - 50)
+    expected = torch.cdist(points, targets).argsort(1)
+    assert torch.equal(nearest(points, targets), expected[:, :1])
+    assert torch.equal(nearest(points, targets, n_targets), expected)
+
+
+def test_distances_are_measured_from_the_middle_of_the_targets():
+    """Half way between the extremes, so that neither end is farther than it must be."""
+    targets = torch.tensor([[0.0], [1.0], [1e9], [1e9 + 128]], dtype=torch.float32)
+    points = torch.tensor([[1e9 + 192], [0.9]], dtype=torch.float32)
+    assert nearest(points, targets)[:, 0].tolist()[0] == 3
+
+
 @pytest.mark.parametrize(
     ("dtype", "offset"), [(torch.float32, 1e4), (torch.float64, 1e8)]
 )

@@ -200,3 +200,27 @@ def test_of_too_many_pieces_the_largest_count(monkeypatch):
     np.testing.assert_allclose(basis.singular_values, 1)
     weight = [np.abs(basis.vectors[piece == p]).sum() for p in range(5)]
     assert [w > 1e-6 for w in weight] == [False, True, True, True, False]
+
+
+def test_how_many_vectors_an_embedding_uses():
+    assert [n_vectors("lsc", k) for k in (1, 2, 10)] == [1, 2, 10]
+    assert [n_vectors("diffusion", k) for k in (1, 2, 10)] == [1, 3, 19]
+
+
+def test_every_vector_that_exists_is_found(rng):
+    """Of p landmarks there are p - 1 after the constant one, and no more."""
+    Z = fused_matrix(rng)[:, :14] * np.sqrt(2)  # one member
+    found = basis_of(Z, 20, SparseGram.of)
+    values = np.linalg.svd(Z, compute_uv=False)
+    np.testing.assert_allclose(found.singular_values[:13], values[1:], atol=1e-7)
+    assert not found.singular_values[13:].any()
+    assert not found.vectors[:, 13:].any()
+
+
+@pytest.mark.parametrize("n_wanted", [1, 2, 3, 4])
+def test_pieces_and_other_vectors_fill_up_to_what_is_wanted(rng, solver, n_wanted):
+    """Three pieces have two values of one; one more, or two, must be computed."""
+    Z = fused_matrix(rng, groups=3, gap=50.0)
+    found = basis_of(Z, n_wanted).singular_values
+    values = np.linalg.svd(Z, compute_uv=False)[1 : n_wanted + 1]
+    np.testing.assert_allclose(found, values, atol=1e-7)

@@ -9,11 +9,14 @@ from scedae._spectral.distances import nearest
 from scedae._spectral.kmeans import (
     KMeansResult,
     _distances_between_rows,
+    _run,
     _sums_by_label,
     _sums_by_product,
     kmeans,
     lloyd,
+    means_by_label,
     plus_plus_rows,
+    revive_empty,
 )
 from scedae._threads import helpers, one_thread
 from scedae.metrics import clustering_accuracy
@@ -116,15 +119,83 @@ def test_starts_compared_early_are_as_good(rng):
     torch.testing.assert_close(lloyd(lambda: [points], early.centers, 1), early.centers)
 
 
+CASES = (([1.0, 1 - 1e-12, 1.0], 0), ([1.0, 0.9, 0.95], 1), ([1.0, 1 - 1.5e-9, 1], 1))
+
+
 def test_of_equal_ends_the_first_stays(rng, monkeypatch):
     """Rounding must not decide how clusters are numbered; a better end is taken."""
     points = torch.tensor(rng.standard_normal((30, 2)))
     module = sys.modules[kmeans.__module__]
-    for inertias, chosen in (([1.0, 1 - 1e-12, 1.0], 0), ([1.0, 0.9, 0.95], 1)):
+    for inertias, chosen in CASES:
         ends = [KMeansResult(points[i : i + 2], v) for i, v in enumerate(inertias)]
         waiting = iter(ends)
         monkeypatch.setattr(module, "_run", lambda *_, w=waiting: next(w))
         assert kmeans(points, 2, seeded(), n_starts=3) is ends[chosen]
+
+
+def test_ten_starts_of_a_hundred_rounds_if_nobody_says_otherwise(rng, monkeypatch):
+    module, rounds = sys.modules[kmeans.__module__], []
+    run = module._run
+
+    def spy(points, start, n_iter):
+        rounds.append(n_iter)
+        return run(points, start, n_iter)
+
+    monkeypatch.setattr(module, "_run", spy)
+    points = torch.tensor(rng.standard_normal((60, 2)))
+    kmeans(points, 2, seeded())
+    assert rounds == [100] * 10
+    rounds.clear()
+    kmeans(points, 2, seeded(), n_starts=3, n_iter=7, n_iter_start=2)
+    assert rounds == [2, 2, 2, 7]
+
+
+def test_centres_without_points_go_to_the_farthest_ones():
+    points = torch.tensor([[0.0], [1.0], [5.0], [9.0]], dtype=torch.float64)
+    centers = torch.tensor([[0.5], [100.0], [200.0]], dtype=torch.float64)
+    revived = revive_empty(points, centers)
+    # The second one goes where the first does not help.
+    assert revived[:, 0].tolist() == [0.5, 9.0, 5.0]
+    assert centers[:, 0].tolist() == [0.5, 100.0, 200.0]
+
+
+def test_a_run_goes_on_with_a_centre_that_had_no_points(rng):
+    points = torch.tensor(rng.standard_normal((60, 2)))
+    points[:30] += 10
+    start = torch.tensor([[5.0, 5.0], [900.0, 0.0]], dtype=torch.float64)
+    found = _run(points, start, 50)
+    labels = nearest(points, found.centers)[:, 0]
+    assert labels.bincount().tolist() == [30, 30]
+    torch.testing.assert_close(
+        found.centers, means_by_label(points, labels, found.centers)
+    )
+    expected = (points - found.centers[labels]).square().sum()
+    assert found.inertia == pytest.approx(float(expected))
+
+
+def test_centres_stay_where_every_point_has_one():
+    points = torch.tensor([[0.0], [4.0]], dtype=torch.float64)
+    centers = torch.tensor([[0.0], [4.0], [7.0]], dtype=torch.float64)
+    assert torch.equal(revive_empty(points, centers), centers)
+
+
+def test_a_cluster_without_points_keeps_its_centre(rng):
+    points = torch.tensor(rng.standard_normal((20, 2)))
+    start = torch.tensor([[0.0, 0.0], [50.0, 50.0]], dtype=torch.float64)
+    found = lloyd(lambda: [points], start, 1)
+    torch.testing.assert_close(found[0], points.mean(0))
+    assert torch.equal(found[1], start[1])
+    labels = torch.zeros(20, dtype=torch.long)
+    torch.testing.assert_close(means_by_label(points, labels, start), found)
+
+
+def test_rounds_end_when_no_centre_moves(rng):
+    points, asked = torch.tensor(rng.standard_normal((50, 2))), []
+    lloyd(lambda: asked.append(1) or [points], points[:3], 1000)
+    assert 1 < len(asked) < 50
+    asked.clear()
+    lloyd(lambda: asked.append(1) or [points], points[:3], 2)
+    assert len(asked) == 2
 
 
 def test_starts_are_greedy():

@@ -39,3 +39,18 @@ def test_landmarks_are_five_rounds_from_random_rows(rng):
     found = choose_landmarks(encoding, 30, "kmeans", seeded())
     assert torch.equal(found, lloyd(encoding.blocks, start, 5))
     assert not torch.equal(found, lloyd(encoding.blocks, start, 6))
+
+
+def test_four_rows_are_tried_for_a_landmark_where_they_repeat(rng, monkeypatch):
+    X = rng.standard_normal((500, 2))
+    source, tried = encoding_of(X), []
+    take = source.take
+
+    def spy(index):
+        tried.append(len(index))
+        return take(index)
+
+    monkeypatch.setattr(source, "take", spy)
+    for n_landmarks in (10, 200):
+        choose_landmarks(source, n_landmarks, "random", seeded())
+    assert tried == [40, 500]

@@ -105,6 +105,24 @@ def test_too_few_rows_to_tell_widths_keep_the_metric(rng):
     assert torch.equal(centers, points[:4])
 
 
+def test_the_least_number_of_rows_that_tells_widths(rng):
+    """As many offsets are free as there are directions."""
+    points = torch.from_numpy(rng.normal(size=(9, 7)) * np.arange(1, 8))
+    centers = points.mean(0, keepdim=True).repeat(2, 1)
+    centers[1] += 1000
+    metric, _ = round_clusters(points, centers)
+    assert not torch.equal(metric, torch.eye(7, dtype=torch.float64))
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-3, 1e3])
+def test_the_metric_does_not_depend_on_the_unit(long_clusters, unit):
+    points, y = long_clusters
+    means = torch.stack([points[y == c].mean(0) for c in (0, 1)])
+    expected, _ = round_clusters(points, means)
+    found, _ = round_clusters(unit * points, unit * means)
+    torch.testing.assert_close(found, expected)
+
+
 def test_a_point_is_seen_alike_alone_and_among_others(rng):
     points = torch.from_numpy(rng.normal(size=(700, 19)))
     metric = torch.from_numpy(rng.normal(size=(19, 19)))
