@@ -289,6 +289,7 @@ RUN = "from typer.testing import CliRunner; from scedae.cli.app import app; "
         ["fit", "--help"],
         ["predict", "--help"],
         ["report", "--help"],
+        ["compare", "--help"],
         ["datasets", "--help"],
         ["reproduce", "--help"],
         ["fit", "rows.csv"],

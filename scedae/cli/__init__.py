@@ -1,4 +1,4 @@
-"""The command ``scedae``: fit, predict, report, datasets and reproduce.
+"""The command ``scedae``: fit, predict, report, compare, datasets, reproduce.
 
 It computes nothing: it reads tables, calls the estimator, and writes what it says.
 The options of each command have a file that imports next to nothing, so that help, a

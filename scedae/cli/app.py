@@ -10,6 +10,7 @@ from typer.core import TyperGroup
 
 from scedae import __version__
 from scedae.cli import NEEDED, missing
+from scedae.cli.compare import compare
 from scedae.cli.data import datasets
 from scedae.cli.fit import fit
 from scedae.cli.messages import InputError, note
@@ -85,5 +86,5 @@ def about(
     """
 
 
-for command in (fit, predict, report, datasets, reproduce):
+for command in (fit, predict, report, compare, datasets, reproduce):
     app.command()(command)

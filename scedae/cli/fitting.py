@@ -107,6 +107,7 @@ def _run(
         if report:
             clock.begin("report")
             run["seconds"] = clock.seconds()
+            run["warnings"] = list(warnings)
             _report(model, table, folder / REPORT, run)
     total = round(time.perf_counter() - begun, 3)
     run["seconds"] = {**clock.seconds(), "total": total}

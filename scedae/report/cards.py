@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from scedae.report import palette
+from scedae.report.about import About
 from scedae.report.findings import Findings
 from scedae.report.pictures import gray_picture, signed_picture
+from scedae.report.profiles import ProfileLine, profile
 
 # Columns named as those that set a cluster apart, and shown when hovering over a row.
 N_FEATURES = 5
@@ -43,12 +45,14 @@ class Card:
     """One cluster."""
 
     label: int
+    name: str
     color: int
     shape: str
     size: int
     share: float
     confidence: float
     features: list[Feature]
+    profile: list[ProfileLine]
     value_columns: list[str]
     typical: list[RowView]
     doubtful: list[RowView]
@@ -73,7 +77,9 @@ def choose_rows(findings: Findings, cluster: int) -> ChosenRows:
     return ChosenRows(rows[near[:count]], rows[unsure[:count]])
 
 
-def describe_cluster(findings: Findings, cluster: int, chosen: ChosenRows) -> Card:
+def describe_cluster(
+    findings: Findings, cluster: int, chosen: ChosenRows, name: str | None
+) -> Card:
     """The card of one cluster."""
     mine = findings.labels == cluster
     columns = findings.contrast.strongest(cluster, N_FEATURES)
@@ -81,17 +87,30 @@ def describe_cluster(findings: Findings, cluster: int, chosen: ChosenRows) -> Ca
     longest_id = max(len(findings.source.ids[row]) for row in rows_shown)
     shown = columns[: _N_VALUES - (longest_id > _LONG_ID)]
     mean_picture, difference_picture = _pictures(findings, cluster)
+    if findings.is_described:
+        told = findings.telling(cluster, len(shown))
+        names = [column.name for column in told]
+        views = [
+            _told(findings, rows, told) for rows in (chosen.typical, chosen.doubtful)
+        ]
+    else:
+        names = [findings.column_name(j) for j in shown]
+        views = [
+            _views(findings, rows, shown) for rows in (chosen.typical, chosen.doubtful)
+        ]
     return Card(
         label=cluster,
+        name=name or f"Cluster {cluster}",
         color=palette.color(cluster),
         shape=palette.shape(cluster),
         size=int(mine.sum()),
         share=float(mine.mean()),
         confidence=float(findings.confidence[mine].mean()),
         features=_features(findings, cluster, columns),
-        value_columns=[findings.column_name(j) for j in shown],
-        typical=_views(findings, chosen.typical, shown),
-        doubtful=_views(findings, chosen.doubtful, shown),
+        profile=profile(findings.traits, findings.labels, cluster),
+        value_columns=names,
+        typical=views[0],
+        doubtful=views[1],
         mean_picture=mean_picture,
         difference_picture=difference_picture,
     )
@@ -107,6 +126,18 @@ def _features(findings: Findings, cluster: int, columns: np.ndarray) -> list[Fea
         )
         for j in columns
         if found.differences[cluster, j] != 0
+    ]
+
+
+def _told(findings: Findings, rows: np.ndarray, columns: list[About]) -> list[RowView]:
+    return [
+        RowView(
+            int(row),
+            findings.source.ids[row],
+            float(findings.confidence[row]),
+            [column.written(int(row)) for column in columns],
+        )
+        for row in rows
     ]
 
 

@@ -22,6 +22,10 @@ _ENSEMBLES = {
     "epochs": "are stages of one training",
     "landmarks": "differ in their number of landmarks",
 }
+_METRIC = (
+    "diffusion coordinates, rescaled such that clusters are round (within-class "
+    "whitening, a Mahalanobis metric)"
+)
 # Stages that take less than this share of the time are not listed.
 _WORTH_TELLING = 0.02
 _NUMBERS = (
@@ -77,7 +81,7 @@ def story(model: Any, source: Source) -> list[str]:
 
 def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     """The settings that were used, after every "auto" was resolved."""
-    lines = [("Scaling", _SCALING[model.pipeline_.scaler.kind])]
+    lines = [("Scaling", _scaling(model))]
     n_clusters = len(model.cluster_centers_)
     if model.n_clusters_ < n_clusters:
         empty = f"{n_clusters - model.n_clusters_:,} of {n_clusters:,}"
@@ -91,10 +95,23 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     each = " for each member" if len(specs) > 1 else ""
     ties = f"; every row tied to the {model.n_neighbors} nearest"
     lines.append(("Landmarks", landmarks + each + ties))
+    if getattr(model, "embedding", None) == "diffusion":
+        lines.append(("Metric", _METRIC))
     lines.append(("Device", _device(run.device or str(model.device))))
     if run.seconds:
         lines.append(("Time", _time(run.seconds)))
     return lines
+
+
+def _scaling(model: Any) -> str:
+    scaler = model.pipeline_.scaler
+    text = _SCALING[scaler.kind]
+    if scaler.kind == "none" and hasattr(model, "table_"):
+        text = "each column of the table has the weight of one standardised column"
+    if scaler.directions is not None:
+        n = scaler.n_columns
+        text += f"; then turned to {n:,} principal direction{'' if n == 1 else 's'}"
+    return text
 
 
 def _networks(model: Any) -> list[tuple[int, ...]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 
 def short(value: float) -> str:
     """Three significant digits, whole numbers in full: 1,797 or 0.0312."""
@@ -11,12 +13,9 @@ def short(value: float) -> str:
         return "–"
     if value == round(value) and abs(value) < 1e7:
         return f"{int(value):,}".replace("-", "−")
-    digits = f"{value:.3g}"
-    if "e" in digits:
-        return digits.replace("-", "−")
-    if abs(value) >= 1000:
+    if 1000 <= abs(value) < 1e9:
         return f"{value:,.0f}".replace("-", "−")
-    return digits.replace("-", "−")
+    return f"{value:.3g}".replace("-", "−")
 
 
 def aligned(value: float, spread: float) -> str:
@@ -43,3 +42,11 @@ def seconds(value: float) -> str:
         return f"{value:.0f} s" if value >= 10 else f"{value:.1f} s"
     minutes, rest = divmod(round(value), 60)
     return f"{minutes} min {rest} s"
+
+
+def day(value: float) -> str:
+    """A number of days since 1970 as a date."""
+    if not math.isfinite(value):
+        return "–"
+    # With hyphens that no line breaks at.
+    return str(np.datetime64(round(value), "D")).replace("-", "\N{NON-BREAKING HYPHEN}")

@@ -34,8 +34,8 @@ DARK = (
 )
 SHAPES = ("circle", "diamond", "triangle", "square")
 
-# Above and below the rest, in bars and pictures of differences.
-ABOVE, BELOW = (46, 111, 180), (214, 104, 26)
+# Above and below the rest, in pictures of differences and the heat map: no cluster's.
+ABOVE, BELOW = (150, 30, 110), (20, 110, 105)
 
 
 def color(cluster: int) -> int:

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 # t-SNE is the slowest part of a report: more rows, or twice the rounds, take longer
 # than anyone likes to wait for a picture that looks much the same.
-TSNE_ROWS = 5000
+TSNE_ROWS = 3000
 _TSNE_ROUNDS = 500
 # Fewer rows, or fewer different ones, have no neighbourhoods to keep.
 _FEWEST_ROWS = 10

@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from scedae.report.about import About, CategoryAbout
 from scedae.report.cards import N_FEATURES, Card
 from scedae.report.findings import Findings
+from scedae.report.numerals import day, short
 from scedae.report.pictures import Sheet
 from scedae.report.places import Places
 
 # More points than this only cover each other, and make the page large.
 MOST_POINTS = 10_000
 _LARGEST_INT16 = 32767
+# What stands for a gap among the colours of a column.
+_GAP = 255
 
 
 def sample_rows(n_rows: int, always: np.ndarray) -> np.ndarray:
@@ -43,8 +47,17 @@ def pack_points(
     confidence = findings.confidence[sample].clip(0, 1)
     values = np.zeros((len(sample), n_values), dtype=np.float32)
     columns = {}
+    cells: list[list[str]] | None = None
+    if findings.is_described:
+        cells = [[] for _ in sample]
     for card in cards:
         mine = np.flatnonzero(labels == card.label)
+        if cells is not None:
+            told = findings.telling(card.label, N_FEATURES)
+            columns[card.label] = [column.name for column in told]
+            for i in mine:
+                cells[i] = [column.written(int(sample[i])) for column in told]
+            continue
         shown = findings.contrast.strongest(card.label, n_values)
         columns[card.label] = [findings.column_name(j) for j in shown]
         if len(mine):
@@ -57,11 +70,43 @@ def pack_points(
         "values": _packed(values.astype("<f4")),
         "valuesPerRow": n_values,
         "columns": columns,
+        "cells": cells,
         "clusters": [
-            {"label": card.label, "color": card.color, "shape": card.shape}
+            {
+                "label": card.label,
+                "name": card.name,
+                "color": card.color,
+                "shape": card.shape,
+            }
             for card in cards
         ],
+        "about": [_packed_about(column, sample) for column in findings.about],
         "pictures": None if sheet is None else {"across": sheet.across},
+    }
+
+
+def _packed_about(column: About, sample: np.ndarray) -> dict[str, Any]:
+    """A column to colour the map by: a byte for each row, 255 for a gap."""
+    if isinstance(column, CategoryAbout):
+        codes = np.where(column.codes < 0, _GAP, column.codes)[sample]
+        return {
+            "name": column.name,
+            "levels": column.levels,
+            "bytes": _packed(codes.astype("u1")),
+        }
+    values = column.values[sample]
+    there = np.isfinite(values)
+    low, high = 0.0, 1.0
+    if there.any():
+        low, high = np.quantile(values[there], [0.01, 0.99])
+    shares = (np.where(there, values, low) - low) / max(high - low, 1e-300)
+    steps = np.where(there, (shares.clip(0, 1) * (_GAP - 1)).round(), _GAP)
+    written = day if column.is_date else short
+    return {
+        "name": column.name,
+        "low": written(float(low)),
+        "high": written(float(high)),
+        "bytes": _packed(steps.astype("u1")),
     }
 
 

@@ -1,7 +1,8 @@
-"""How to repeat the fit: code with every parameter and the seed."""
+"""How to repeat the fit: code with the seed and every parameter that is no default."""
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,13 @@ def code(model: Any) -> str:
     parameters = {**model.get_params(deep=False), "random_state": model.seed_}
     # A folder of one machine, which does not change what comes out.
     parameters.pop("checkpoint_dir", None)
+    parameters.pop("verbose", None)
+    defaults = inspect.signature(type(model)).parameters
+    parameters = {
+        name: value
+        for name, value in parameters.items()
+        if name == "n_clusters" or repr(value) != repr(defaults[name].default)
+    }
     arguments = [f"    {key}={_literal(value)}," for key, value in parameters.items()]
     imports = [f"from {module} import {name}"]
     if any("MemberSpec(" in line for line in arguments):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 try:
@@ -11,10 +12,16 @@ except ImportError as error:
         "the report needs jinja2: pip install 'scedae[report]'."
     ) from error
 
+from markupsafe import Markup, escape
+
 from scedae.report import numerals
+from scedae.report.profiles import outlines
+
+# Names are long, and have no blanks to break at: between "_" and what follows.
+_MARKS = re.compile(r"(?<=[_.\-/:])(?=\S)")
 
 
-def render(context: dict[str, Any]) -> str:
+def render(context: dict[str, Any], template: str = "page.html") -> str:
     """The page; every string is escaped, JSON included (``tojson``)."""
     environment = Environment(
         loader=PackageLoader("scedae.report"),
@@ -25,4 +32,12 @@ def render(context: dict[str, Any]) -> str:
     )
     for read in (numerals.short, numerals.percent):
         environment.filters[read.__name__] = read
-    return environment.get_template("page.html").render(context)
+    environment.filters["breakable"] = _breakable
+    environment.globals["outlines"] = outlines
+    return environment.get_template(template).render(context)
+
+
+def _breakable(name: str) -> Markup:
+    """A name of a column that may break after its marks, and nowhere else."""
+    parts = [Markup(escape(part)) for part in _MARKS.split(name)]
+    return Markup("<wbr>").join(parts)

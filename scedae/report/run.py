@@ -9,7 +9,14 @@ from pathlib import PurePath
 from typing import Any
 
 # What the page tells elsewhere, from the model itself.
-_TOLD_BY_THE_MODEL = {"estimator", "seed", "n_rows", "n_columns", "stability"}
+_TOLD_BY_THE_MODEL = {
+    "estimator",
+    "seed",
+    "n_rows",
+    "n_columns",
+    "stability",
+    "warnings",
+}
 _HAVE_A_PLACE = {"data", "device", "seconds", "versions"}
 _NAMES = {"path": "Data", "sha256": "SHA-256"}
 
@@ -22,6 +29,7 @@ class Run:
     device: str | None
     seconds: dict[str, float]  # by stage; "total" for all of them
     versions: dict[str, str]
+    warnings: list[str]  # what the fit warned of
     notes: list[tuple[str, str]]  # anything else that is plain text or a number
 
 
@@ -42,6 +50,7 @@ def read_run(info: Mapping[str, Any]) -> Run:
         device=str(info["device"]) if info.get("device") else None,
         seconds={str(stage): float(taken) for stage, taken in seconds.items()},
         versions={str(k): str(v) for k, v in (info.get("versions") or {}).items()},
+        warnings=[str(text) for text in info.get("warnings") or ()],
         notes=[
             (_NAMES.get(key, str(key).replace("_", " ").capitalize()), text)
             for key, value in {**data, **rest}.items()

@@ -17,10 +17,11 @@ from scedae.report.members import member_lines, training_curves
 from scedae.report.pictures import picture_sheet
 from scedae.report.places import all_places
 from scedae.report.points import pack_points, sample_rows
+from scedae.report.profiles import heat_map
 from scedae.report.render import render
 from scedae.report.run import Run, read_run
 from scedae.report.scores import Scores, score
-from scedae.report.source import Source, check_source
+from scedae.report.source import check_source
 from scedae.report.spectrum import draw_spectrum
 from scedae.report.stability import second_opinion
 
@@ -33,6 +34,8 @@ def write_report(
     ids: Any = None,
     columns: Any = None,
     true_labels: Any = None,
+    about: Any = None,
+    names: Mapping[int, str] | None = None,
     info: Mapping[str, Any] | None = None,
 ) -> None:
     """Write one HTML file that shows what a model found.
@@ -54,24 +57,60 @@ def write_report(
         One name for each column; None takes those of a DataFrame, else numbers.
     true_labels : array-like of shape (n_samples,), default=None
         Known classes, used to score and for nothing else.
+    about : DataFrame or dict of columns, default=None
+        What else is known of the rows, in real units: numbers, moments and categories,
+        clustered or not. They describe clusters and colour the map. None takes the
+        columns of X, unless there are very many.
+    names : dict, default=None
+        Names of clusters by their number; they can be changed on the page.
     info : dict, default=None
         What is known of the run. ``data`` (a path, whose name becomes the title, or a
         dict with ``path`` and ``sha256``), ``device``, ``seconds`` (a number, or a dict
-        by stage) and ``versions`` (a dict) have their own place; any other text or
-        number, such as ``command``, is listed under its name.
+        by stage), ``versions`` (a dict) and ``warnings`` (a list of texts, shown at the
+        top) have their own place; any other text or number, such as ``command``, is
+        listed under its name.
     """
-    source = check_source(model, X, ids, columns, true_labels)
-    page = render(_collect(model, source, read_run(info or {})))
+    page = render_report(
+        model,
+        X,
+        ids=ids,
+        columns=columns,
+        true_labels=true_labels,
+        about=about,
+        names=names,
+        info=info,
+    )
     with whole_file(path) as file:
         file.write_text(page, encoding="utf-8")
 
 
-def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
+def render_report(
+    model: Any,
+    X: Any,
+    *,
+    ids: Any = None,
+    columns: Any = None,
+    true_labels: Any = None,
+    about: Any = None,
+    names: Mapping[int, str] | None = None,
+    info: Mapping[str, Any] | None = None,
+) -> str:
+    """The page of ``write_report`` as a text."""
+    source = check_source(model, X, ids, columns, true_labels)
+    findings = look_at(model, source, about)
+    return render(_collect(model, findings, names or {}, read_run(info or {})))
+
+
+def _collect(
+    model: Any, findings: Findings, names: Mapping[int, str], run: Run
+) -> dict[str, Any]:
     """What the templates show."""
-    findings = look_at(model, source)
+    source = findings.source
     labels, side = findings.labels, findings.side
     chosen = {int(c): choose_rows(findings, int(c)) for c in np.unique(labels)}
-    cards = [describe_cluster(findings, c, rows) for c, rows in chosen.items()]
+    cards = [
+        describe_cluster(findings, c, rows, names.get(c)) for c, rows in chosen.items()
+    ]
     on_cards = [np.r_[rows.typical, rows.doubtful] for rows in chosen.values()]
     sample = sample_rows(source.n_rows, np.concatenate(on_cards))
     sheet = None if side is None else picture_sheet(source.take(sample), side)
@@ -98,7 +137,10 @@ def _collect(model: Any, source: Source, run: Run) -> dict[str, Any]:
         "place_on_sheet": {int(row): i for i, row in enumerate(sample)},
         "points": pack_points(findings, sample, cards, maps, sheet),
         "spectrum": draw_spectrum(model.singular_values_, len(model.cluster_centers_)),
-        "second_opinion": second_opinion(model),
+        "heat": heat_map(findings.traits, [card.label for card in cards]),
+        "warnings": run.warnings,
+        # What the number of clusters rests on: a paragraph each.
+        "evidence": [second_opinion(model)],
         "members": member_lines(model),
         "curves": training_curves(model.members_),
         "scores": scores,

@@ -97,3 +97,20 @@ def test_a_file_is_verified(command, data_folder):
     line = json.loads(command("datasets", "tetra", "--json")[1])
     assert line["state"] == "verified"
     assert line["file"] == str(data_folder / "fcps_tetra.npz")
+
+
+def test_two_runs_are_compared(fit, command, npy, refused):
+    import json
+
+    assert fit(npy, out="one")[0] == 0
+    assert fit(npy, "--seed", "1", out="two")[0] == 0
+    code, out, err = command("compare", "one", "two", "-o", "page.html")
+    assert (code, err) == (0, "")
+    assert out.startswith("240 rows in both, ARI 1.000")
+    with open("page.html", encoding="utf-8") as file:
+        assert "Flow of rows" in file.read()
+    code, out, _ = command("compare", "one", "two", "--json")
+    assert json.loads(out)["moved"] == 0
+    left = ["one", "two"]
+    refused(command("compare", "one", "nowhere"), "no folder of a run", left=left)
+    refused(command("compare", "one", "two", "-o", "page.html"), "exists", left=left)

@@ -18,6 +18,7 @@ function makeMap(canvas, data, show) {
   let selected = null;
   let hovered = -1;
   let colors = [];
+  let shade = null; // per point: the number of its colour, when not coloured by cluster
   let anchors = [];
   let width = 0;
   let height = 0;
@@ -81,7 +82,9 @@ function makeMap(canvas, data, show) {
     const style = getComputedStyle(document.documentElement);
     const read = (name) => style.getPropertyValue(name).trim();
     colors = data.clusters.map((c) => read(`--c${c.color}`));
+    colors.ten = Array.from({ length: 10 }, (_, i) => read(`--c${i}`));
     colors.ink = read("--ink");
+    colors.quiet = read("--quiet");
     colors.panel = read("--panel");
   }
 
@@ -121,6 +124,21 @@ function makeMap(canvas, data, show) {
     );
   }
 
+  /* The same for colours of a column: steps from light to dark, or categories. */
+  function shades(r, ratio) {
+    const side = Math.ceil(4 * r * ratio);
+    return shade.colors().map((color) => {
+      const stamp = document.createElement("canvas");
+      stamp.width = stamp.height = side;
+      const pen = stamp.getContext("2d");
+      pen.scale(ratio, ratio);
+      pen.fillStyle = color;
+      outline(pen, "circle", side / ratio / 2, side / ratio / 2, r);
+      pen.fill();
+      return stamp;
+    });
+  }
+
   function draw() {
     waiting = false;
     const ratio = window.devicePixelRatio || 1;
@@ -132,11 +150,13 @@ function makeMap(canvas, data, show) {
     const r = radius * Math.min(Math.sqrt(view.zoom), 2.5);
     const images = stamps(r, ratio);
     const half = images.size ? images.values().next().value.width / ratio / 2 : 0;
+    const tinted = shade && shades(r, ratio);
+    const image = (i) => (shade ? tinted[shade.of(i)] : images.get(labels[i]));
     const stampAll = (wanted, alpha) => {
       pen.globalAlpha = alpha;
       for (let i = 0; i < count; i++) {
         if (!wanted(labels[i])) continue;
-        pen.drawImage(images.get(labels[i]), at.x(i) - half, at.y(i) - half, 2 * half, 2 * half);
+        pen.drawImage(image(i), at.x(i) - half, at.y(i) - half, 2 * half, 2 * half);
       }
     };
     if (selected === null) stampAll(() => true, 0.85);
@@ -164,9 +184,17 @@ function makeMap(canvas, data, show) {
     pen.fillStyle = colors.ink;
     for (const { label, point } of anchors) {
       if (selected !== null && label !== selected) continue;
-      pen.strokeText(label, at.x(point), at.y(point));
-      pen.fillText(label, at.x(point), at.y(point));
+      const text = called(label);
+      pen.strokeText(text, at.x(point), at.y(point));
+      pen.fillText(text, at.x(point), at.y(point));
     }
+  }
+
+  /* A name that was given, cut where it is long; else the number. */
+  function called(label) {
+    const name = clusters.get(label).name;
+    if (name === `Cluster ${label}`) return String(label);
+    return name.length > 22 ? `${name.slice(0, 21)}…` : name;
   }
 
   function redraw() {
@@ -300,6 +328,24 @@ function makeMap(canvas, data, show) {
     },
     zoom(factor) {
       zoomAt(factor || 1 / view.zoom, width / 2, height / 2);
+    },
+    /* A function from points to colours, or null for clusters. */
+    paint(next) {
+      shade = next;
+      redraw();
+    },
+    colors: () => colors,
+    redraw,
+    /* Brings a point to the middle, and tells of it. */
+    goTo(i) {
+      view = { zoom: Math.max(view.zoom, 3), x: 0, y: 0 };
+      const at = placer();
+      view.x = width / 2 - at.x(i);
+      view.y = height / 2 - at.y(i);
+      hovered = i;
+      redraw();
+      const box = canvas.getBoundingClientRect();
+      show.tip(i, { clientX: box.left + width / 2, clientY: box.top + height / 2 });
     },
     recolor() {
       readColors();

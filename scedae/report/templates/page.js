@@ -25,7 +25,7 @@
     const mark = element("i", `mark ${cluster.shape}`);
     mark.style.background = `var(--c${cluster.color})`;
     const what = element("div", "what");
-    what.append(mark, `Cluster ${label} · confidence ${(confidence[i] / 255).toFixed(2)}`);
+    what.append(mark, `${cluster.name} · confidence ${(confidence[i] / 255).toFixed(2)}`);
     tip.replaceChildren();
     if (data.pictures) {
       const picture = element("span", "picture");
@@ -35,8 +35,8 @@
     }
     const list = element("dl");
     data.columns[label].slice(0, data.pictures ? 2 : undefined).forEach((name, j) => {
-      const value = values[i * data.valuesPerRow + j];
-      list.append(element("dt", "", name), element("dd", "", readable(value)));
+      const value = data.cells ? data.cells[i][j] : readable(values[i * data.valuesPerRow + j]);
+      list.append(element("dt", "", name), element("dd", "", value));
     });
     tip.append(element("div", "id", `Row ${data.ids[i]}`), what, list);
   }
@@ -92,13 +92,123 @@
     button.addEventListener("click", () => map.zoom(Number(button.dataset.zoom)));
   }
 
+  /* Names of clusters: given on the cards, shown everywhere. */
+  function callThem() {
+    for (const place of all("[data-called]")) {
+      const cluster = byLabel.get(Number(place.dataset.called));
+      const given = cluster.name !== `Cluster ${cluster.label}`;
+      place.textContent = given ? cluster.name : cluster.label;
+      place.title = cluster.name;
+    }
+    map.redraw();
+  }
+  for (const field of all("[data-name]")) {
+    field.addEventListener("input", () => {
+      const label = Number(field.dataset.name);
+      byLabel.get(label).name = field.value.trim() || `Cluster ${label}`;
+      callThem();
+    });
+  }
+  callThem();
+
+  /* Colours of the map. */
+  const STEPS = 24;
+  const ramp = (share) => {
+    const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+    const light = dark ? 35 + 50 * share : 85 - 60 * share;
+    return `hsl(${250 - 190 * share} ${45 + 30 * share}% ${light}%)`;
+  };
+  const ramps = () => Array.from({ length: STEPS + 1 }, (_, i) => (i < STEPS ? ramp(i / (STEPS - 1)) : map.colors().quiet));
+  function shadeBy(choice) {
+    if (choice === "cluster") return null;
+    if (choice === "confidence") {
+      return { of: (i) => Math.min(Math.floor((confidence[i] / 256) * STEPS), STEPS - 1), colors: ramps, low: "0", high: "1" };
+    }
+    const column = data.about[Number(choice)];
+    const bytes = unpack(column.bytes, Uint8Array);
+    if (!column.levels) {
+      const of = (i) => (bytes[i] === 255 ? STEPS : Math.min(Math.floor((bytes[i] / 255) * STEPS), STEPS - 1));
+      return { of, colors: ramps, low: column.low, high: column.high };
+    }
+    const colors = () => [...column.levels.map((_, i) => map.colors().ten[i % 10]), map.colors().quiet];
+    return { of: (i) => (bytes[i] === 255 ? column.levels.length : bytes[i]), colors, levels: column.levels };
+  }
+  function showKey(shade) {
+    const key = one("#key");
+    key.replaceChildren();
+    key.hidden = shade === null;
+    if (shade === null) return;
+    const colors = shade.colors();
+    if (shade.levels) {
+      shade.levels.forEach((level, i) => {
+        const item = element("span");
+        const dot = element("i");
+        dot.style.background = colors[i];
+        item.append(dot, level);
+        key.append(item);
+      });
+    } else {
+      const bar = element("b");
+      bar.style.background = `linear-gradient(90deg, ${colors.slice(0, STEPS).join(",")})`;
+      key.append(element("span", "", shade.low), bar, element("span", "", shade.high));
+    }
+  }
+  let shade = null;
+  one("#color").addEventListener("change", (event) => {
+    shade = shadeBy(event.target.value);
+    map.paint(shade);
+    showKey(shade);
+  });
+
+  /* Search: the same id, else one that begins so, else one that has it inside. */
+  one("#find").addEventListener("input", (event) => {
+    const text = event.target.value.trim().toLowerCase();
+    const found = one("#found");
+    found.textContent = "";
+    if (!text) return;
+    const ids = data.ids.map((id) => id.toLowerCase());
+    let i = ids.indexOf(text);
+    if (i < 0) i = ids.findIndex((id) => id.startsWith(text));
+    if (i < 0) i = ids.findIndex((id) => id.includes(text));
+    if (i < 0) {
+      found.textContent = "No row on the map has such an id.";
+      return;
+    }
+    found.textContent = `Row ${data.ids[i]}: ${byLabel.get(map.labels[i]).name}`;
+    if (selected !== null && selected !== map.labels[i]) select(null);
+    map.goTo(i);
+  });
+
+  /* What is selected, as a file. */
+  const cell = (value) => {
+    const text = /^[=+@-]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value;
+    return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  one("#export").addEventListener("click", () => {
+    const lines = ["id,label,name,confidence"];
+    data.ids.forEach((id, i) => {
+      const label = map.labels[i];
+      if (selected !== null && label !== selected) return;
+      lines.push([cell(id), label, cell(byLabel.get(label).name), (confidence[i] / 255).toFixed(2)].join(","));
+    });
+    const link = element("a");
+    link.href = URL.createObjectURL(new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
+    link.download = selected === null ? "clusters.csv" : `cluster-${selected}.csv`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  });
+
   const system = matchMedia("(prefers-color-scheme: dark)");
-  system.addEventListener("change", map.recolor);
+  const recolor = () => {
+    map.recolor();
+    showKey(shade);
+  };
+  system.addEventListener("change", recolor);
   one("#theme").addEventListener("click", () => {
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : system.matches;
     root.dataset.theme = dark ? "light" : "dark";
-    map.recolor();
+    recolor();
   });
 
   if (navigator.clipboard) {
