@@ -47,6 +47,7 @@ from scedae._rows import MemoryRows, fit_scaler, gather_statistics
 from scedae.internal import (
     CodeRows,
     Prepared,
+    Scale,
     Tail,
     cluster_members,
     encode_members,
@@ -133,7 +134,7 @@ def tail() -> dict[str, Any]:
     labels = []
     for name, members in (("gpu", encoded), ("cpu", on_cpu)):
         start = time.perf_counter()
-        tail = Tail(3, "diffusion")
+        tail = Tail((Scale(3),), "diffusion")
         with own_threads(), one_blas_thread:
             result = cluster_members(members, scaler, 10, tail, 0, Progress())
         record[f"{name}_seconds"] = round(time.perf_counter() - start, 2)

@@ -34,6 +34,8 @@ MOST_DIRECTIONS = 100
 _MIN_STEPS_PER_EPOCH = 8
 
 _FEWEST_LANDMARKS = 100
+# With fewer landmarks for each cluster, clusters would share them.
+_LANDMARKS_OF_A_CLUSTER = 3
 # Beyond so many rows every pair of landmarks meets in some row, and the Gram matrix of
 # many landmarks would take gigabytes.
 _MANY_ROWS = 100_000
@@ -41,6 +43,24 @@ _MOST_LANDMARKS_OF_MANY_ROWS = 1000
 # Rows that a landmark of the rows themselves may stand for. Codes are smooth, rows are
 # not: with 17 rows a landmark such members see little and drag the others down.
 _MOST_ROWS_OF_A_LANDMARK = 5
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How coarse a graph is: its landmarks, as a part of those planned, and ties."""
+
+    n_neighbors: int
+    divisor: int = 1
+
+    def landmarks_of(self, planned: int, n_clusters: int) -> int:
+        """Landmarks of a member for which so many were planned."""
+        fewest = max(_FEWEST_LANDMARKS, _LANDMARKS_OF_A_CLUSTER * n_clusters)
+        return max(planned // self.divisor, min(planned, fewest))
+
+
+# The graphs that are tried where nobody says which one: from half of the rows as
+# landmarks to a thirtieth, each four times as coarse as the one before.
+_SCALES = (Scale(3), Scale(5), Scale(5, 4), Scale(5, 16))
 
 
 @dataclass(frozen=True)
@@ -168,6 +188,18 @@ def resolve_landmarks(
     if n_columns is not None:
         share = min(share, _FEWEST_LANDMARKS << min(n_columns, 16))
     return min(share, effort.most_landmarks, n_rows)
+
+
+def resolve_scales(
+    n_neighbors: str | int, *, landmarks_given: bool
+) -> tuple[Scale, ...]:
+    """``"auto"``: several graphs to choose from; what is given stays."""
+    scales: tuple[Scale, ...] = _SCALES
+    if not isinstance(n_neighbors, str):
+        scales = tuple(Scale(int(n_neighbors), scale.divisor) for scale in scales)
+    if landmarks_given:
+        scales = tuple(Scale(scale.n_neighbors) for scale in scales)
+    return tuple(dict.fromkeys(scales))
 
 
 def resolve_row_members(

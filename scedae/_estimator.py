@@ -14,9 +14,11 @@ from scedae._constraints import Interval, StrOptions
 from scedae._defaults import (
     EFFORTS,
     MOST_DIRECTIONS,
+    Scale,
     resolve_landmarks,
     resolve_members,
     resolve_row_members,
+    resolve_scales,
 )
 from scedae._members import (
     ENSEMBLES,
@@ -119,8 +121,11 @@ default="auto"
     n_landmarks : "auto" or int, default="auto"
         Landmarks of each member. ``"auto"``: a share of the rows, up to what the
         effort allows; fewer where columns are few or rows very many.
-    n_neighbors : int, default=3
-        Nearest landmarks each row is tied to.
+    n_neighbors : "auto" or int, default="auto"
+        Nearest landmarks each row is tied to. Where this or ``n_landmarks`` is
+        ``"auto"``, graphs of several scales are tried on the same encodings and one is
+        kept, by a judge that sees no labels; ``candidates_`` has what it said. With
+        both given there is one graph.
     embedding : {"diffusion", "lsc"}, default="diffusion"
         ``"lsc"``: singular vectors 2 … k+1, unweighted. ``"diffusion"``: vectors
         2 … 2k, each weighted by a power of its singular value (such that the k-th
@@ -208,6 +213,7 @@ default="auto"
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
+        "n_neighbors": [StrOptions({"auto"}), *SPECTRAL_CONSTRAINTS["n_neighbors"]],
         "checkpoint_dir": [str, os.PathLike, None],
         "embedding": [StrOptions(set(EMBEDDINGS))],
     }
@@ -230,7 +236,7 @@ default="auto"
         scale: str = "auto",
         n_directions: str | int | None = "auto",
         n_landmarks: str | int = "auto",
-        n_neighbors: int = 3,
+        n_neighbors: str | int = "auto",
         embedding: str = "diffusion",
         device: str | torch.device = "auto",
         checkpoint_dir: str | os.PathLike[str] | None = None,
@@ -340,6 +346,11 @@ default="auto"
             *plan_members(self.ensemble, n_members, widths, epochs, n_landmarks),
             *row_members(n_row_members, n_landmarks),
         ]
+
+    def _scales(self) -> tuple[Scale, ...]:
+        given = not isinstance(self.n_landmarks, str)
+        listed = not isinstance(self.ensemble, str)
+        return resolve_scales(self.n_neighbors, landmarks_given=given or listed)
 
     def _turned(self, scaler: Scaler, rows: Rows, seed: int) -> Scaler:
         """Scaled columns, turned to the directions of some of the rows."""

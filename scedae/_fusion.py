@@ -15,6 +15,23 @@ from scedae._rows import Rows, Scaler, Tick, on_scaled
 
 
 @dataclass(frozen=True)
+class Anchored:
+    """The members among their landmarks, and the affinities of the rows at hand."""
+
+    members: list[FittedMember]
+    affinities: list[spectral.Affinity]
+    n_neighbors: int
+
+    @property
+    def n_landmarks(self) -> int:
+        return len(self.members[0].landmarks)
+
+    def fused(self) -> spectral.FusedAffinity:
+        """Z̄ of the rows at hand, as if there were no others."""
+        return spectral.fuse(self.affinities, [m.column_scale for m in self.members])
+
+
+@dataclass(frozen=True)
 class LandmarkSums:
     """Sums over rows of [Z_1 | … | Z_m]; the scale of its columns follows from them."""
 
@@ -70,22 +87,16 @@ class Fusion:
         return spectral.Panel(self.affinity, scales, basis, embedding, seed)
 
 
-def fuse_members(
-    members: list[FittedMember],
-    affinities: Sequence[spectral.Affinity],
-    rows: Rows,
-    scaler: Scaler,
-    n_neighbors: int,
-    tick: Tick,
-) -> Fusion:
+def fuse_members(anchored: Anchored, rows: Rows, scaler: Scaler, tick: Tick) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
+    members = anchored.members
     if rows.all_at_hand:
-        fused = spectral.fuse(affinities, [m.column_scale for m in members])
+        fused = anchored.fused()
         return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
-    kernel = partial(landmark_sums, tuple(members), n_neighbors)
+    kernel = partial(landmark_sums, tuple(members), anchored.n_neighbors)
     sums: LandmarkSums = rows.total(on_scaled(rows, scaler, kernel), add, tick)
     members = _rescaled(members, sums)
-    fused = spectral.fuse(affinities, [m.column_scale for m in members])
+    fused = spectral.fuse(anchored.affinities, [m.column_scale for m in members])
     return Fusion(members, fused, *sums.fused(members))
 
 

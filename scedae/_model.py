@@ -83,6 +83,7 @@ class FittedPipeline:
     members: tuple[FittedMember, ...]
     n_neighbors: int
     embedding: str
+    time: float  # of diffusion; 0 for LSC
     basis: spectral.Basis  # (Σp, q)
     metric: torch.Tensor  # (q, q) makes clusters round; identity for LSC, float64
     centers: torch.Tensor  # (k, q) in that metric, float64
@@ -125,9 +126,7 @@ class FittedPipeline:
     @cached_property
     def _projection(self) -> torch.Tensor:
         """What takes a row of Z̄ to its coordinates, of shape (Σp, q)."""
-        return torch.from_numpy(
-            spectral.embedding_matrix(self.basis, self.embedding, len(self.centers))
-        )
+        return torch.from_numpy(spectral.embedding_matrix(self.basis, self.time))
 
     def to(self, device: torch.device) -> FittedPipeline:
         return replace(

@@ -15,9 +15,9 @@ import numpy as np
 import torch
 
 from scedae import _spectral as spectral
+from scedae._anchoring import Anchoring, Tail
 from scedae._ensemble import (
     EncodedEnsemble,
-    EncodedMember,
     encode_members,
 )
 from scedae._fusion import fuse_members
@@ -32,25 +32,7 @@ from scedae._model import (
 )
 from scedae._prepared import Prepared
 from scedae._progress import Progress
-from scedae._random import generator
 from scedae._rows import Rows, Scaler, on_scaled
-from scedae._threads import share_out
-
-
-@dataclass(frozen=True)
-class Tail:
-    """How the verbs after ``encode`` go about it.
-
-    The last three have one value in every estimator. Experiments, which repeat what
-    was published, vary them: see ``internal``.
-    """
-
-    n_neighbors: int
-    embedding: str
-    landmark_method: str = "kmeans"
-    bandwidth_factor: float = 1.0  # times the mean distance to the nearest landmarks
-    whitened: bool = True  # rows go to the nearest centre by the clusters' own metric
-    split_halves: bool = True  # stability, by halves of the ensemble
 
 
 @dataclass(frozen=True)
@@ -70,6 +52,7 @@ class PipelineFit:
     kmeans_margin: float  # mean over the rows at hand, in [0, 1]
     stability: float  # not a number, if nobody asked
     candidates: tuple[spectral.Candidate, ...]  # best first; none, if k was given
+    graphs: tuple[spectral.GraphCandidate, ...]  # that were tried, the finest first
     reports: tuple[MemberReport, ...]
 
 
@@ -97,32 +80,31 @@ def cluster_members(
     """
     rows = encoded.rows
     progress.stage("anchor")
-    members, affinities = _anchor_all(encoded, tail, seed, progress)
+    most = n_clusters if isinstance(n_clusters, int) else n_clusters[-1]
+    anchoring = Anchoring(encoded, tail, seed, _anchoring_tick(progress))
+    anchored, graphs = anchoring.choose(most)
 
     progress.stage("fuse")
-    fusion = fuse_members(
-        members, affinities, rows, scaler, tail.n_neighbors, _ticking(progress)
-    )
-    del affinities  # as large as the fused one
+    fusion = fuse_members(anchored, rows, scaler, _ticking(progress))
 
     progress.stage("embed")
-    most = n_clusters if isinstance(n_clusters, int) else n_clusters[-1]
     basis = fusion.basis(spectral.n_vectors(tail.embedding, most))
     panel = fusion.panel(basis, tail.embedding, seed) if tail.split_halves else None
     n_clusters, candidates = _count(panel, n_clusters, progress)
     basis = basis.first(spectral.n_vectors(tail.embedding, n_clusters))
-    matrix = spectral.embedding_matrix(basis, tail.embedding, n_clusters)
+    time = spectral.embedding_time(basis, tail.embedding, n_clusters)
+    matrix = spectral.embedding_matrix(basis, time)
     fused = fusion.affinity
     points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
 
     progress.stage("assign")
-    whitened = tail.whitened and tail.embedding == "diffusion"  # LSC as published
-    partition = spectral.partition_rows(points, n_clusters, seed, rounded=whitened)
+    partition = spectral.partition_rows(points, n_clusters, seed, rounded=tail.rounded)
     pipeline = FittedPipeline(
         scaler,
         _with_votes(fusion.members, fused, partition.labels, n_clusters),
-        tail.n_neighbors,
+        anchored.n_neighbors,
         tail.embedding,
+        time,
         basis,
         partition.metric,
         partition.centers,
@@ -142,60 +124,9 @@ def cluster_members(
         kmeans_margin=partition.kmeans_margin,
         stability=stability,
         candidates=candidates,
+        graphs=graphs,
         reports=encoded.reports,
     )
-
-
-def _anchor_all(
-    encoded: EncodedEnsemble, tail: Tail, seed: int, progress: Progress
-) -> tuple[list[FittedMember], list[spectral.Affinity]]:
-    """Every member among its landmarks, and its affinity."""
-    share = (1 - TRAINING_SHARE) / 2 / len(encoded.members)
-
-    def anchored(member: EncodedMember) -> tuple[FittedMember, spectral.Affinity]:
-        found = _anchor(member, tail, seed)
-        progress.advance(share, f"member {member.number + 1} of {len(encoded.reports)}")
-        return found
-
-    if encoded.members[0].encoding.device.type == "cpu":
-        pairs = share_out(anchored, encoded.members)
-    else:
-        pairs = [anchored(member) for member in encoded.members]
-    members, affinities = zip(*pairs, strict=True)
-    return list(members), list(affinities)
-
-
-def _anchor(
-    member: EncodedMember, tail: Tail, seed: int
-) -> tuple[FittedMember, spectral.Affinity]:
-    """Landmarks, bandwidth and column sums of one member, and its affinity."""
-    landmarks = spectral.choose_landmarks(
-        member.encoding,
-        min(member.spec.n_landmarks, member.encoding.n_rows),
-        tail.landmark_method,
-        generator(seed, "landmarks", member.number),
-    )
-    n_neighbors = min(tail.n_neighbors, len(landmarks))
-    found = [
-        spectral.nearest_landmarks(block, landmarks, n_neighbors)
-        for block in member.encoding.blocks()
-    ]
-    neighbors = spectral.Neighbors(
-        torch.cat([part.columns for part in found]),
-        torch.cat([part.squared for part in found]),
-    )
-    bandwidth = tail.bandwidth_factor * spectral.mean_distance(neighbors)
-    affinity = spectral.landmark_affinity(neighbors, bandwidth, len(landmarks))
-    scale = spectral.inverse_root(affinity.column_sums())
-    fitted = FittedMember(
-        member.spec,
-        member.encoder,
-        landmarks,
-        bandwidth,
-        scale,
-        votes=scale.new_zeros(len(landmarks), 0),  # no clusters are known yet
-    )
-    return fitted, affinity
 
 
 def _count(
@@ -243,6 +174,13 @@ def _assign_there(
     pipeline: FittedPipeline, rows: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor]:
     return assign_rows(pipeline.to(rows.device), rows)
+
+
+def _anchoring_tick(progress: Progress) -> Callable[[float, str], None]:
+    def tick(share: float, words: str) -> None:
+        progress.advance(share * (1 - TRAINING_SHARE) / 2, words)
+
+    return tick
 
 
 def _ticking(progress: Progress) -> Callable[[float], None]:

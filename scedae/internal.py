@@ -4,13 +4,15 @@ Nothing here is promised to stay. Who repeats the tables of the paper, or tries 
 tail on the same encodings, finds the pieces here instead of reaching into the house.
 """
 
+from scedae._anchoring import Tail
+from scedae._defaults import Scale
 from scedae._ensemble import (
     CodeRows,
     EncodedEnsemble,
     EncodedMember,
     encode_members,
 )
-from scedae._pipeline import PipelineFit, Tail, cluster_members
+from scedae._pipeline import PipelineFit, cluster_members
 from scedae._prepared import Prepared
 from scedae._threads import one_blas_thread, own_threads
 
@@ -20,6 +22,7 @@ __all__ = [
     "EncodedMember",
     "PipelineFit",
     "Prepared",
+    "Scale",
     "Tail",
     "cluster_members",
     "encode_members",

@@ -17,6 +17,7 @@ from scedae.datasets import load_digits
 from scedae.internal import (
     CodeRows,
     Prepared,
+    Scale,
     Tail,
     cluster_members,
     encode_members,
@@ -80,7 +81,7 @@ def test_the_same_encodings_give_the_same_labels_on_both_devices():
     moved = [replace(m, encoding=CodeRows(m.codes.cpu())) for m in encoded.members]
     labels = [
         cluster_members(
-            ensemble, scaler, 10, Tail(3, "diffusion"), 0, Progress()
+            ensemble, scaler, 10, Tail((Scale(3),), "diffusion"), 0, Progress()
         ).labels
         for ensemble in (encoded, replace(encoded, members=moved))
     ]

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 import torch
 
-from scedae._defaults import MOST_CLUSTERS
+from scedae._anchoring import Tail
+from scedae._defaults import MOST_CLUSTERS, Scale
 from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows
-from scedae._pipeline import PipelineFit, Tail, fit_pipeline
+from scedae._pipeline import PipelineFit, fit_pipeline
 from scedae._prepared import Prepared
 from scedae._shell.base import BaseClusterer
-from scedae._spectral import Candidate, candidates_for
+from scedae._spectral import Candidate, GraphCandidate, candidates_for
 from scedae._storage import (
     Archive,
     Packed,
@@ -22,6 +23,7 @@ from scedae._storage import (
     pack_pipeline,
     pack_reports,
     unpack_candidate,
+    unpack_graph,
     unpack_pipeline,
     unpack_reports,
 )
@@ -37,15 +39,19 @@ class SpectralClusterer(BaseClusterer):
 
     _most_clusters = MOST_CLUSTERS
 
-    n_neighbors: int
+    n_neighbors: int | str
     embedding: str
     landmarks = "kmeans"  # how they are chosen; LandmarkSpectralClustering may ask
 
     def _run(self, start: Prepared) -> PipelineFit:
         for n_landmarks in {spec.n_landmarks for spec in start.specs}:
             check_landmarks(n_landmarks, start.rows.n_rows, self.n_clusters)
-        tail = Tail(int(self.n_neighbors), self.embedding, self.landmarks)
+        tail = Tail(self._scales(), self.embedding, self.landmarks)
         return fit_pipeline(start, self._numbers(start), tail)
+
+    def _scales(self) -> tuple[Scale, ...]:
+        """Of the graphs to choose from: one, unless an estimator knows more."""
+        return (Scale(int(self.n_neighbors)),)
 
     def _numbers(self, start: Prepared) -> int | range:
         """The number of clusters, or those to choose from."""
@@ -66,6 +72,7 @@ class SpectralClusterer(BaseClusterer):
         self._store_pipeline(result.pipeline)
         self.stability_ = result.stability
         self._store_candidates(result.candidates)
+        self.candidates_ = result.graphs
         if not start.rows_are_equal:  # a warning of its own follows
             warn_if_unstable(
                 len(result.pipeline.centers),
@@ -146,7 +153,16 @@ class SpectralClusterer(BaseClusterer):
             "reports": reports,
             "stability": self.stability_,
             "candidates": [asdict(candidate) for candidate in candidates],
+            "graphs": [asdict(graph) for graph in self.candidates_],
         }, tensors | histories
+
+    def _unpack_graphs(self, record: Record) -> tuple[GraphCandidate, ...]:
+        if "graphs" in record:
+            return tuple(unpack_graph(each) for each in record.records("graphs"))
+        # A file from before there was a choice.
+        n_landmarks = len(self.pipeline_.members[0].landmarks)
+        n_neighbors = self.pipeline_.n_neighbors
+        return (GraphCandidate(n_landmarks, n_neighbors, None, chosen=True),)
 
     def _unpack(self, record: Record, archive: Archive) -> None:
         self.members_ = unpack_reports(record.records("reports"), archive)
@@ -161,6 +177,7 @@ class SpectralClusterer(BaseClusterer):
         if took_part != len(pipeline.members):
             raise ModelFileError("its members are not those that it reports of")
         self._store_pipeline(pipeline)
+        self.candidates_ = self._unpack_graphs(record)
         if hasattr(self, "labels_"):  # not of rows that did not lie in memory
             self.confidence_ = archive.shares("confidence", len(self.labels_)).numpy()
         self._store_agreement(archive.shares("member_agreement", took_part).numpy())

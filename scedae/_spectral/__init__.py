@@ -16,14 +16,17 @@ from scedae._spectral.distances import nearest
 from scedae._spectral.embedding import (
     EMBEDDINGS,
     Basis,
+    diffusion_time,
     embed,
     embedding_matrix,
+    embedding_time,
     n_vectors,
     spectral_basis,
     trivial_vector,
 )
 from scedae._spectral.factored import gram_of
 from scedae._spectral.gram import Gram, Symmetric, gram_matrix
+from scedae._spectral.judge import GraphCandidate, Judge, best_of
 from scedae._spectral.kmeans import kmeans, revive_empty
 from scedae._spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 from scedae._spectral.metric import round_clusters
@@ -40,15 +43,20 @@ __all__ = [
     "Encoding",
     "FusedAffinity",
     "Gram",
+    "GraphCandidate",
+    "Judge",
     "Neighbors",
     "Panel",
     "Partition",
     "Symmetric",
+    "best_of",
     "candidates_for",
     "choose_landmarks",
     "combine",
+    "diffusion_time",
     "embed",
     "embedding_matrix",
+    "embedding_time",
     "fuse",
     "gram_matrix",
     "gram_of",

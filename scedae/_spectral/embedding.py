@@ -22,10 +22,12 @@ from scedae._spectral.gram import Symmetric
 
 EMBEDDINGS = ("diffusion", "lsc")
 
-# What the diffusion leaves of the k-th vector: its time t follows from (σ_k²)^t = 0.75.
-# A fixed t suits one data set and spoils another, since how fast singular values fall
-# depends on the data and on the number of landmarks; docs/recipe.md has the numbers.
-_KEPT_OF_VECTOR_K = 0.75
+# What the diffusion leaves of the last vector that k clusters need, the (k-1)-th: its
+# time t follows from (σ²)^t = 0.75. The k-th lies within a cluster: where it set the
+# time, it kept its weight however clear the gap before it, and a large cluster was cut
+# instead of a small one found. A fixed t suits one data set and spoils another, since
+# how fast singular values fall depends on the data and on the number of landmarks.
+_KEPT_OF_LAST_VECTOR = 0.75
 _TIME_LIMITS = (0.5, 1000.0)
 
 # Up to here all eigenvectors by LAPACK: safe where eigenvalues coincide, and fast.
@@ -147,24 +149,32 @@ def _positive_signs(vectors: np.ndarray) -> np.ndarray:
 
 
 def diffusion_time(singular_values: np.ndarray, n_clusters: int) -> float:
-    """The time t after which the k-th vector has lost a set part of its weight."""
+    """The time t after which the (k-1)-th vector has lost a set part of its weight.
+
+    One cluster needs no vector; it takes the time of two.
+    """
     low, high = _TIME_LIMITS
-    value = float(singular_values[n_clusters - 1])
+    value = float(singular_values[max(n_clusters - 2, 0)])
     if not 0 < value < 1:
         return low if value <= 0 else high
-    return min(max(math.log(_KEPT_OF_VECTOR_K) / (2 * math.log(value)), low), high)
+    return min(max(math.log(_KEPT_OF_LAST_VECTOR) / (2 * math.log(value)), low), high)
 
 
-def embedding_matrix(basis: Basis, embedding: str, n_clusters: int) -> np.ndarray:
+def embedding_time(basis: Basis, embedding: str, n_clusters: int) -> float:
+    """The time of diffusion of an embedding: none for LSC."""
+    if embedding == "lsc":
+        return 0.0
+    return diffusion_time(basis.singular_values, n_clusters)
+
+
+def embedding_matrix(basis: Basis, time: float) -> np.ndarray:
     """The matrix that takes a row of Z̄ to its coordinates, of shape (Σp, q).
 
-    VΣ⁻¹ for LSC; for diffusion its columns are weighted by (σ²)^t.
+    VΣ⁻¹, with columns weighted by (σ²)^t.
     """
     values = basis.singular_values
     weights = np.divide(1, values, out=np.zeros_like(values), where=values > 0)
-    if embedding == "diffusion":
-        weights = weights * values ** (2 * diffusion_time(values, n_clusters))
-    return basis.vectors * weights
+    return basis.vectors * (weights * values ** (2 * time))
 
 
 def embed(affinity: FusedAffinity, matrix: torch.Tensor) -> torch.Tensor:

@@ -14,7 +14,7 @@ from scedae._spectral.kmeans import kmeans
 from scedae._spectral.metric import round_clusters
 
 # Of ten starts none may end in the best clusters: on USPS one in four does.
-_STARTS = 30
+STARTS = 30
 _START_ROUNDS = 15
 
 
@@ -31,12 +31,17 @@ class Partition:
 
 
 def partition_rows(
-    points: torch.Tensor, n_clusters: int, seed: int, *, rounded: bool
+    points: torch.Tensor,
+    n_clusters: int,
+    seed: int,
+    *,
+    rounded: bool,
+    n_starts: int = STARTS,
 ) -> Partition:
     """k-means, and then clusters made round if asked for."""
     random = generator(seed, "assign")
     centers = kmeans(
-        points, n_clusters, random, n_starts=_STARTS, n_iter_start=_START_ROUNDS
+        points, n_clusters, random, n_starts=n_starts, n_iter_start=_START_ROUNDS
     ).centers
     first = nearest(points, centers)[:, 0]
     doubt = float(margin(points, centers, first).cpu().numpy().mean())

@@ -24,6 +24,7 @@ from scedae._spectral.embedding import (
     Basis,
     embed,
     embedding_matrix,
+    embedding_time,
     n_vectors,
     spectral_basis,
     trivial_vector,
@@ -48,7 +49,8 @@ class View:
     ) -> np.ndarray:
         """Clusters of the rows, as this view has them, of shape (n,)."""
         basis = self.basis.first(n_vectors(embedding, n_clusters))
-        matrix = embedding_matrix(basis, embedding, n_clusters)
+        time = embedding_time(basis, embedding, n_clusters)
+        matrix = embedding_matrix(basis, time)
         matrix_there = torch.from_numpy(matrix).to(self.affinity.device)
         points = embed(self.affinity, matrix_there)
         found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)

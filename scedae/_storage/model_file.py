@@ -17,7 +17,13 @@ import torch
 from scedae._members import MemberSpec
 from scedae._model import FittedMember, FittedPipeline, MemberReport
 from scedae._rows import SCALES, Directions, Scaler
-from scedae._spectral import EMBEDDINGS, Basis, Candidate
+from scedae._spectral import (
+    EMBEDDINGS,
+    Basis,
+    Candidate,
+    GraphCandidate,
+    diffusion_time,
+)
 from scedae._storage.archive import Archive
 from scedae._storage.packing import pack_encoder, unpack_encoder
 from scedae._storage.records import Record
@@ -89,6 +95,7 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         "members": members,
         "n_neighbors": pipeline.n_neighbors,
         "embedding": pipeline.embedding,
+        "time": pipeline.time,
     }
     return info, tensors
 
@@ -104,6 +111,7 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
         raise ModelFileError("it has no members")
     n_neighbors = record.integer("n_neighbors", 1)
     embedding = record.choice("embedding", EMBEDDINGS)
+    time = record.number("time", 0, 1000) if "time" in record else None
     record.finish()
     n_landmarks = sum(len(member.landmarks) for member in members)
     vectors = archive.tensor("basis.vectors", n_landmarks, None)
@@ -115,10 +123,18 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
         members=members,
         n_neighbors=n_neighbors,
         embedding=embedding,
+        time=_first_time(values, embedding, n_clusters) if time is None else time,
         basis=Basis(vectors.numpy(), values.numpy()),
         metric=archive.tensor("metric", width, width),
         centers=archive.tensor("centers", None, width),
     )
+
+
+def _first_time(values: torch.Tensor, embedding: str, n_clusters: int) -> float:
+    """The time of files that do not tell it: the k-th vector set it then."""
+    if embedding == "lsc":
+        return 0.0
+    return diffusion_time(values.numpy(), n_clusters + 1)
 
 
 def _unpack_member(
@@ -228,6 +244,17 @@ def _unpack_line(record: Record) -> dict[str, float]:
         if not isinstance(value, float):
             raise record.wrong("loss", value)
     return _losses([epoch, loss, clustering])
+
+
+def unpack_graph(record: Record) -> GraphCandidate:
+    graph = GraphCandidate(
+        n_landmarks=record.integer("n_landmarks", 1),
+        n_neighbors=record.integer("n_neighbors", 1),
+        cut=None if record.is_null("cut") else record.number("cut", 0, 1),
+        chosen=record.flag("chosen"),
+    )
+    record.finish()
+    return graph
 
 
 def unpack_candidate(record: Record) -> Candidate:

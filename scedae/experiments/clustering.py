@@ -25,6 +25,7 @@ from scedae.internal import (
     EncodedEnsemble,
     EncodedMember,
     PipelineFit,
+    Scale,
     Tail,
     cluster_members,
     one_blas_thread,
@@ -104,7 +105,7 @@ def cluster_encodings(
     changed = variant.clustering if variant else {}
     preset = SCEDAE.paper(data.n_clusters)
     tail = Tail(
-        n_neighbors=changed.get("n_neighbors", preset.n_neighbors),
+        (Scale(changed.get("n_neighbors", preset.n_neighbors)),),
         embedding=changed.get("embedding", preset.embedding),
         bandwidth_factor=changed.get("bandwidth_factor", 1.0),
         whitened=False,  # the published methods end with k-means

@@ -1,0 +1,194 @@
+"""anchor: every member among its landmarks, by the graph that the judge prefers.
+
+How coarse a graph should be, no fixed number tells: half of the rows as landmarks suit
+handwritten digits, and fall into crumbs where rows lie near something flat. So a few
+graphs are tried on the same encodings, from the finest to the coarsest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from scedae import _spectral as spectral
+from scedae._defaults import Scale
+from scedae._ensemble import EncodedEnsemble, EncodedMember
+from scedae._fusion import Anchored
+from scedae._model import FittedMember
+from scedae._random import generator
+from scedae._threads import share_out
+
+# Encodings that the judge ties rows by; more say the same.
+_JUDGE_CODES = 3
+# Starts of k-means for a partition that is judged, which need not be the last word.
+_TRIAL_STARTS = 10
+
+
+@dataclass(frozen=True)
+class Tail:
+    """How the verbs after ``encode`` go about it.
+
+    The last three have one value in every estimator. Experiments, which repeat what
+    was published, vary them: see ``internal``.
+    """
+
+    scales: tuple[Scale, ...]  # of graphs to try, the finest first
+    embedding: str
+    landmark_method: str = "kmeans"
+    bandwidth_factor: float = 1.0  # times the mean distance to the nearest landmarks
+    whitened: bool = True  # rows go to the nearest centre by the clusters' own metric
+    split_halves: bool = True  # stability, by halves of the ensemble
+
+    @property
+    def rounded(self) -> bool:
+        """Whether clusters get a metric of their own; LSC stays as published."""
+        return self.whitened and self.embedding == "diffusion"
+
+
+class Anchoring:
+    """Anchors the members of one ensemble, as often as graphs are tried.
+
+    Landmarks that two graphs share are chosen once.
+    """
+
+    def __init__(
+        self,
+        encoded: EncodedEnsemble,
+        tail: Tail,
+        seed: int,
+        tick: Callable[[float, str], None],
+    ) -> None:
+        self._members, self._tail = encoded.members, tail
+        self._seed, self._tick = seed, tick
+        self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
+
+    def choose(
+        self, n_clusters: int
+    ) -> tuple[Anchored, tuple[spectral.GraphCandidate, ...]]:
+        """The members by the graph that the judge prefers, and what it said of all."""
+        scales = self._distinct_scales(n_clusters)
+        if len(scales) == 1:
+            only = self.at(scales[0], n_clusters, share=1.0)
+            return only, (_said(only, None, chosen=True),)
+        judge = spectral.Judge(self._encodings(), generator(self._seed, "judge"))
+        tried: list[Anchored] = []
+        cuts: list[float] = []
+        for i, scale in enumerate(scales):
+            words = f"graph {i + 1} of {len(scales)}"
+            tried.append(self.at(scale, n_clusters, share=1 / len(scales), words=words))
+            cuts.append(judge.mean_cut(self._trial(tried[-1], n_clusters, judge.rows)))
+        best = spectral.best_of(cuts)
+        verdicts = [
+            _said(each, cut, chosen=i == best)
+            for i, (each, cut) in enumerate(zip(tried, cuts, strict=True))
+        ]
+        return tried[best], tuple(verdicts)
+
+    def at(
+        self, scale: Scale, n_clusters: int, *, share: float, words: str = ""
+    ) -> Anchored:
+        """Every member among so many landmarks, with so many neighbours a row."""
+
+        def anchored(member: EncodedMember) -> tuple[FittedMember, spectral.Affinity]:
+            found = self._anchor(member, scale, n_clusters)
+            self._tick(share / len(self._members), words)
+            return found
+
+        if self._members[0].encoding.device.type == "cpu":
+            pairs = share_out(anchored, self._members)
+        else:
+            pairs = [anchored(member) for member in self._members]
+        members, affinities = zip(*pairs, strict=True)
+        return Anchored(list(members), list(affinities), scale.n_neighbors)
+
+    def _distinct_scales(self, n_clusters: int) -> list[Scale]:
+        """Scales that differ for these members: few rows have few landmarks."""
+        found: dict[object, Scale] = {}
+        for scale in self._tail.scales:
+            counts = [self._count(m, scale, n_clusters) for m in self._members]
+            found.setdefault((*counts, scale.n_neighbors), scale)
+        return list(found.values())
+
+    def _count(self, member: EncodedMember, scale: Scale, n_clusters: int) -> int:
+        wanted = scale.landmarks_of(member.spec.n_landmarks, n_clusters)
+        return min(wanted, member.encoding.n_rows)
+
+    def _anchor(
+        self, member: EncodedMember, scale: Scale, n_clusters: int
+    ) -> tuple[FittedMember, spectral.Affinity]:
+        """Landmarks, bandwidth and column sums of one member, and its affinity."""
+        count = self._count(member, scale, n_clusters)
+        landmarks = self._landmarks_of(member, count)
+        n_neighbors = min(scale.n_neighbors, len(landmarks))
+        found = [
+            spectral.nearest_landmarks(block, landmarks, n_neighbors)
+            for block in member.encoding.blocks()
+        ]
+        neighbors = spectral.Neighbors(
+            torch.cat([part.columns for part in found]),
+            torch.cat([part.squared for part in found]),
+        )
+        bandwidth = self._tail.bandwidth_factor * spectral.mean_distance(neighbors)
+        affinity = spectral.landmark_affinity(neighbors, bandwidth, len(landmarks))
+        column_scale = spectral.inverse_root(affinity.column_sums())
+        fitted = FittedMember(
+            replace(member.spec, n_landmarks=count),
+            member.encoder,
+            landmarks,
+            bandwidth,
+            column_scale,
+            votes=column_scale.new_zeros(len(landmarks), 0),  # no clusters yet
+        )
+        return fitted, affinity
+
+    def _landmarks_of(self, member: EncodedMember, count: int) -> torch.Tensor:
+        key = member.number, count
+        if key not in self._landmarks:
+            self._landmarks[key] = spectral.choose_landmarks(
+                member.encoding,
+                count,
+                self._tail.landmark_method,
+                generator(self._seed, "landmarks", member.number),
+            )
+        return self._landmarks[key]
+
+    def _encodings(self) -> Sequence[spectral.Encoding]:
+        """What the judge ties rows by: some codes, and the rows if a member has them.
+
+        Members that share an encoding count once.
+        """
+        distinct = {id(m.encoding): m for m in self._members}.values()
+        codes = [m.encoding for m in distinct if m.encoder is not None]
+        rows = [m.encoding for m in distinct if m.encoder is None]
+        return [*codes[:_JUDGE_CODES], *rows]
+
+    def _trial(
+        self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
+    ) -> np.ndarray:
+        """Clusters of some rows, by one graph, of shape (n,)."""
+        fused = anchored.fused()
+        trivial = spectral.trivial_vector(fused.column_sums())
+        n_vectors = spectral.n_vectors(self._tail.embedding, n_clusters)
+        basis = spectral.spectral_basis(spectral.gram_of(fused), trivial, n_vectors)
+        time = spectral.embedding_time(basis, self._tail.embedding, n_clusters)
+        matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
+        points = spectral.embed(fused.take(rows), matrix.to(fused.device))
+        partition = spectral.partition_rows(
+            points,
+            n_clusters,
+            self._seed,
+            rounded=self._tail.rounded,
+            n_starts=_TRIAL_STARTS,
+        )
+        return partition.labels.cpu().numpy()
+
+
+def _said(
+    anchored: Anchored, cut: float | None, *, chosen: bool
+) -> spectral.GraphCandidate:
+    return spectral.GraphCandidate(
+        anchored.n_landmarks, anchored.n_neighbors, cut, chosen
+    )

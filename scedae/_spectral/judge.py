@@ -1,0 +1,102 @@
+"""judge: of several partitions of the same rows, the one that cuts the fewest ties.
+
+The graph it looks at is not one of those that were partitioned. Every row is tied to
+its nearest rows in each encoding, by exp(-d² / s_i s_j), where s is a row's distance to
+its 7th neighbour (local scaling: Zelnik-Manor and Perona, 2004). A partition is as good
+as the mean of its clusters' normalised cuts is small (Shi and Malik, 2000): the share
+of a cluster's ties that lead out of it. No label is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from scedae._spectral.affinity import nearest_landmarks
+from scedae._spectral.landmarks import Encoding
+
+# Rows that the judge looks at. Beyond, ties among a sample say the same.
+_MOST_ROWS = 5000
+_NEIGHBORS = 15
+_SCALE_NEIGHBOR = 7
+# Cuts that differ by less are equal, and the finer graph wins: it was tried first.
+_TIE = 0.05
+
+
+@dataclass(frozen=True)
+class GraphCandidate:
+    """One graph that was tried, and what the judge says of its clusters.
+
+    Attributes
+    ----------
+    n_landmarks : int
+        Landmarks of each member (of the first, where members differ).
+    n_neighbors : int
+        Nearest landmarks that a row is tied to.
+    cut : float or None
+        Mean normalised cut of the clusters, in [0, 1]: the share of a cluster's ties
+        that lead out of it. Small is good. None, where there was one graph only.
+    chosen : bool
+        Whether the fit went on with this graph.
+    """
+
+    n_landmarks: int
+    n_neighbors: int
+    cut: float | None
+    chosen: bool
+
+
+class Judge:
+    """The ties between near rows, by which partitions of them are compared.
+
+    Parameters
+    ----------
+    encodings : sequence of Encoding
+        Of the same rows; each adds its ties.
+    generator : torch.Generator
+        Draws the rows to look at, where there are many.
+    """
+
+    def __init__(
+        self, encodings: Sequence[Encoding], generator: torch.Generator
+    ) -> None:
+        first = encodings[0]
+        order = torch.randperm(first.n_rows, generator=generator)
+        self.rows = order[:_MOST_ROWS].sort().values.to(first.device)
+        ties = [_ties(encoding.take(self.rows)) for encoding in encodings]
+        self._ties = sum(ties[1:], ties[0]).tocoo()
+
+    def mean_cut(self, labels: np.ndarray) -> float:
+        """Mean normalised cut of a partition of ``rows``, in [0, 1]."""
+        ends = labels[self._ties.row], labels[self._ties.col]
+        inside = ends[0] == ends[1]
+        total = np.bincount(ends[0], self._ties.data)
+        kept = np.bincount(ends[0], self._ties.data * inside)
+        present = total > 0
+        return float(1 - np.mean(kept[present] / total[present]))
+
+
+def best_of(cuts: Sequence[float]) -> int:
+    """Which of the candidates, tried from the finest graph to the coarsest, to take."""
+    enough = min(cuts) * (1 + _TIE)
+    return next(i for i, cut in enumerate(cuts) if cut <= enough)
+
+
+def _ties(points: torch.Tensor) -> sp.csr_matrix:
+    """The locally scaled graph of nearest neighbours, (n, n), on the host."""
+    found = nearest_landmarks(points, points, min(_NEIGHBORS + 1, len(points)))
+    columns, squared = found.columns.cpu().numpy(), found.squared.cpu().numpy()
+    n_rows, n_ties = columns.shape
+    scale = np.sqrt(squared[:, min(_SCALE_NEIGHBOR, n_ties - 1)])
+    rows = np.repeat(np.arange(n_rows), n_ties)
+    columns, squared = columns.ravel(), squared.ravel()
+    # Equal rows are tied by 1, also where their scale is zero.
+    spread = np.maximum(scale[rows] * scale[columns], np.finfo(float).tiny)
+    weights = np.exp(-squared / spread)
+    weights[rows == columns] = 0
+    ties = sp.csr_matrix((weights, (rows, columns)), shape=(n_rows, n_rows))
+    return ties.maximum(ties.T)
