@@ -23,6 +23,8 @@ from scedae._threads import share_out
 
 # Encodings that the judge ties rows by; more say the same.
 _JUDGE_CODES = 3
+# What counting clusters takes of the bar's share for anchoring.
+_COUNTING = 0.7
 # Starts of k-means for a partition that is judged, which need not be the last word.
 _TRIAL_STARTS = 10
 
@@ -64,6 +66,31 @@ class Anchoring:
         self._members, self._tail = encoded.members, tail
         self._seed, self._tick = seed, tick
         self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
+
+    def count(self, numbers: range) -> tuple[spectral.Candidate, ...]:
+        """Evidence for each number of clusters, the best first.
+
+        By two graphs that are neither the finest nor the coarsest: in the finest,
+        crumbs look like clusters, and what only one graph sees is no evidence.
+        """
+        most = numbers[-1]
+        scales = self._distinct_scales(most)[:3][-2:]
+        panels = [
+            self._panel(self.at(scale, most, share=_COUNTING / 2 / len(scales)), most)
+            for scale in scales
+        ]
+        weighed = spectral.weigh_numbers(panels, numbers)
+        found = []
+        for candidate in weighed:
+            found.append(candidate)
+            self._tick(_COUNTING / 20, f"{candidate.n_clusters} clusters")
+        return tuple(sorted(found, key=lambda each: -each.score))
+
+    def _panel(self, anchored: Anchored, most: int) -> spectral.Panel:
+        fused = anchored.fused()
+        scales = [member.column_scale for member in anchored.members]
+        basis = self._basis(fused, most)
+        return spectral.Panel(fused, scales, basis, self._tail.embedding, self._seed)
 
     def choose(
         self, n_clusters: int
@@ -165,14 +192,17 @@ class Anchoring:
         rows = [m.encoding for m in distinct if m.encoder is None]
         return [*codes[:_JUDGE_CODES], *rows]
 
+    def _basis(self, fused: spectral.FusedAffinity, n_clusters: int) -> spectral.Basis:
+        trivial = spectral.trivial_vector(fused.column_sums())
+        n_vectors = spectral.n_vectors(self._tail.embedding, n_clusters)
+        return spectral.spectral_basis(spectral.gram_of(fused), trivial, n_vectors)
+
     def _trial(
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
     ) -> np.ndarray:
         """Clusters of some rows, by one graph, of shape (n,)."""
         fused = anchored.fused()
-        trivial = spectral.trivial_vector(fused.column_sums())
-        n_vectors = spectral.n_vectors(self._tail.embedding, n_clusters)
-        basis = spectral.spectral_basis(spectral.gram_of(fused), trivial, n_vectors)
+        basis = self._basis(fused, n_clusters)
         time = spectral.embedding_time(basis, self._tail.embedding, n_clusters)
         matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
         points = spectral.embed(fused.take(rows), matrix.to(fused.device))

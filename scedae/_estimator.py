@@ -128,10 +128,10 @@ default="auto"
         both given there is one graph.
     embedding : {"diffusion", "lsc"}, default="diffusion"
         ``"lsc"``: singular vectors 2 … k+1, unweighted. ``"diffusion"``: vectors
-        2 … 2k, each weighted by a power of its singular value (such that the k-th
-        keeps 0.75 of its weight), which finds small clusters beside large ones. Rows
-        are normalised in both; for ``"diffusion"`` coordinates are then rescaled such
-        that clusters are round, and rows go to the nearest centre there.
+        2 … 2k, each weighted by a power of its singular value (such that the
+        (k-1)-th keeps 0.75 of its weight), which finds small clusters beside large
+        ones. Rows are normalised in both; for ``"diffusion"`` coordinates are then
+        rescaled such that clusters are round, and rows go to the nearest centre there.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None
@@ -167,6 +167,9 @@ default="auto"
         Mean over the training rows (or a sample of them, if they did not lie in
         memory) of what each member gives to the ensemble's label; not a number for a
         member that collapsed.
+    candidates_ : tuple of GraphCandidate
+        The graphs that were tried, the finest first: landmarks, neighbours, what the
+        judge said (``cut``, the smaller the better), and which one was ``chosen``.
     stability_ : float
         How much two halves of the ensemble, which share neither a member nor a row,
         agree with k-means' labels and with each other: from 0 (by chance) to 1. A fit

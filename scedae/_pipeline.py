@@ -79,19 +79,22 @@ def cluster_members(
     ``n_clusters`` the best is taken.
     """
     rows = encoded.rows
-    progress.stage("anchor")
-    most = n_clusters if isinstance(n_clusters, int) else n_clusters[-1]
     anchoring = Anchoring(encoded, tail, seed, _anchoring_tick(progress))
-    anchored, graphs = anchoring.choose(most)
+    candidates: tuple[spectral.Candidate, ...] = ()
+    if not isinstance(n_clusters, int):
+        progress.stage("count")
+        candidates = anchoring.count(n_clusters)
+        n_clusters = candidates[0].n_clusters
+
+    progress.stage("anchor")
+    anchored, graphs = anchoring.choose(n_clusters)
 
     progress.stage("fuse")
     fusion = fuse_members(anchored, rows, scaler, _ticking(progress))
 
     progress.stage("embed")
-    basis = fusion.basis(spectral.n_vectors(tail.embedding, most))
+    basis = fusion.basis(spectral.n_vectors(tail.embedding, n_clusters))
     panel = fusion.panel(basis, tail.embedding, seed) if tail.split_halves else None
-    n_clusters, candidates = _count(panel, n_clusters, progress)
-    basis = basis.first(spectral.n_vectors(tail.embedding, n_clusters))
     time = spectral.embedding_time(basis, tail.embedding, n_clusters)
     matrix = spectral.embedding_matrix(basis, time)
     fused = fusion.affinity
@@ -127,18 +130,6 @@ def cluster_members(
         graphs=graphs,
         reports=encoded.reports,
     )
-
-
-def _count(
-    panel: spectral.Panel | None, n_clusters: int | range, progress: Progress
-) -> tuple[int, tuple[spectral.Candidate, ...]]:
-    """The number of clusters, with the evidence if it was to be found."""
-    if isinstance(n_clusters, int):
-        return n_clusters, ()
-    assert panel is not None, "there is nobody to ask for the number of clusters"
-    progress.stage("count")
-    candidates = panel.weigh(n_clusters)
-    return candidates[0].n_clusters, candidates
 
 
 def _with_votes(

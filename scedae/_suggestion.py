@@ -9,9 +9,9 @@ from scedae._spectral import Candidate
 # Best candidates shown by ``repr``.
 _SHOWN = 5
 
-# Clouds without clusters, of 2 to 50 columns, score at most 0.1, sets with classes at
-# least 0.8, but for one of two that overlap (docs/number-of-clusters.md).
-_CLEAR_SCORE = 0.2
+# Clouds without clusters, of 2 to 50 columns, score at most 0.2, sets with classes at
+# least 0.6 (docs/number-of-clusters.md).
+_CLEAR_SCORE = 0.3
 
 
 @dataclass(frozen=True, repr=False)

@@ -91,7 +91,7 @@ def test_memory_and_file_agree_for_the_same_landmarks_and_encoders(
     np.testing.assert_allclose(
         fitted.singular_values_, values[1 : n_values + 1], atol=1e-6
     )
-    matrix = spectral.embedding_matrix(pipeline.basis, pipeline.embedding, 4)
+    matrix = spectral.embedding_matrix(pipeline.basis, pipeline.time)
     points = fused @ matrix
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     points = points @ pipeline.metric.numpy()

@@ -31,7 +31,7 @@ from scedae._spectral.kmeans import kmeans, revive_empty
 from scedae._spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 from scedae._spectral.metric import round_clusters
 from scedae._spectral.number import Candidate, candidates_for
-from scedae._spectral.panel import Panel
+from scedae._spectral.panel import Panel, weigh_numbers
 from scedae._spectral.partition import Partition, partition_rows
 
 __all__ = [
@@ -76,4 +76,5 @@ __all__ = [
     "trivial_vector",
     "unfuse",
     "vote",
+    "weigh_numbers",
 ]

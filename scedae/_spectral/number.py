@@ -8,6 +8,7 @@ chance, and two clusters are often stable without being all; together they err l
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ _STABILITY_POWER = 6
 
 @dataclass(frozen=True)
 class Candidate:
-    """One number of clusters and what speaks for it.
+    """One number of clusters and what speaks for it, as a mean over graphs.
 
     Attributes
     ----------
@@ -63,9 +64,9 @@ def candidates_for(n_rows: int, n_landmarks: int, most: int) -> range:
 
 
 def candidate(
-    singular_values: np.ndarray, n_clusters: int, stability: float
+    n_clusters: int, gaps: Sequence[float], stabilities: Sequence[float]
 ) -> Candidate:
-    """Both kinds of evidence for a number of clusters, and what they amount to."""
-    gap = relative_gap(singular_values, n_clusters)
-    score = max(gap, 0.0) * stability**_STABILITY_POWER
-    return Candidate(n_clusters, gap, stability, score)
+    """Both kinds of evidence by each graph, and what they amount to in the mean."""
+    scores = np.maximum(gaps, 0) * np.power(stabilities, _STABILITY_POWER)
+    means = [float(np.mean(each)) for each in (gaps, stabilities, scores)]
+    return Candidate(n_clusters, *means)

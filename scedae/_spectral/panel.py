@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from scedae._random import generator
 from scedae._spectral.affinity import FusedAffinity, unfuse
 from scedae._spectral.embedding import Basis
-from scedae._spectral.number import Candidate, candidate
+from scedae._spectral.number import Candidate, candidate, relative_gap
 from scedae._spectral.views import View, opposed_views
 
 # Rows that the halves learn from at most, and rows that all are asked about: opinions
@@ -21,6 +21,8 @@ _ROWS_LEARNT = 100_000
 _ROWS_ASKED = 2000
 # How often the rows are cut into halves: one cut may be unlucky.
 _CUTS = 2
+# Numbers of clusters whose stability is looked at: those after the largest gaps.
+_MOST_WEIGHED = 6
 
 
 class Panel:
@@ -59,14 +61,14 @@ class Panel:
             opposed_views(bare, first_ones, n_vectors, draw) for _ in range(_CUTS)
         ]
 
-    def weigh(self, numbers: Iterable[int]) -> tuple[Candidate, ...]:
-        """Evidence for each number of clusters, the best first."""
-        values = self._whole.basis.singular_values
-        found = []
-        for k in numbers:
-            own = self._opinion(self._whole, k, "whole")
-            found.append(candidate(values, k, self._agreement(own, k)))
-        return tuple(sorted(found, key=lambda each: -each.score))
+    def gap(self, n_clusters: int) -> float:
+        """The gap of the whole after so many clusters."""
+        return relative_gap(self._whole.basis.singular_values, n_clusters)
+
+    def own_stability(self, n_clusters: int) -> float:
+        """How much the halves agree with the whole, and with each other."""
+        own = self._opinion(self._whole, n_clusters, "whole")
+        return self._agreement(own, n_clusters)
 
     def stability(self, labels: torch.Tensor, n_clusters: int) -> float:
         """How much the halves agree with the labels of all rows, and together."""
@@ -85,6 +87,27 @@ class Panel:
     def _opinion(self, view: View, n_clusters: int, name: str) -> np.ndarray:
         draw = generator(self._seed, "opinions", n_clusters, name)
         return view.labels(n_clusters, self._embedding, draw)
+
+
+def weigh_numbers(
+    panels: Sequence[Panel], numbers: Iterable[int]
+) -> Iterator[Candidate]:
+    """The evidence of several graphs for numbers of clusters, as a mean over graphs.
+
+    Numbers come by their gaps, which cost nothing. No score is over its gap, so that
+    the rest need not be weighed when a score is over the next gap; and never more than
+    six are.
+    """
+    gaps = {k: [panel.gap(k) for panel in panels] for k in numbers}
+    order = sorted(gaps, key=lambda k: -np.mean(gaps[k]))
+    best = 0.0
+    for k in order[:_MOST_WEIGHED]:
+        if np.maximum(gaps[k], 0).mean() <= best:
+            break
+        stabilities = [panel.own_stability(k) for panel in panels]
+        found = candidate(k, gaps[k], stabilities)
+        best = max(best, found.score)
+        yield found
 
 
 def agreement(opinions: Sequence[np.ndarray]) -> float:

@@ -9,6 +9,7 @@ from scedae._spectral.embedding import (
     diffusion_time,
     embed,
     embedding_matrix,
+    embedding_time,
     n_vectors,
     spectral_basis,
     trivial_vector,
@@ -110,31 +111,32 @@ def test_directions_that_do_not_exist_come_back_as_zeros():
     basis = basis_of(Z, 6)
     assert basis.vectors.shape == (4, 6)
     assert not basis.singular_values.any()
-    coordinates = embedded(Z, embedding_matrix(basis, "diffusion", 3))
+    coordinates = embedded(Z, embedding_matrix(basis, 0.5))
     assert coordinates.shape == (10, 6)
     assert not coordinates.any()
 
 
 def test_embeddings_by_hand(rng):
     Z = fused_matrix(rng, groups=3, gap=3.0)
-    k = 2  # the third value is so small that the shortest time would be taken
+    k = 2
     basis = basis_of(Z, n_vectors("diffusion", k))
     B = Z @ (basis.vectors / basis.singular_values)
     t = diffusion_time(basis.singular_values, k)
-    assert basis.singular_values[k - 1] ** (2 * t) == pytest.approx(0.75)
+    assert basis.singular_values[k - 2] ** (2 * t) == pytest.approx(0.75)
+    assert embedding_time(basis, "diffusion", k) == t
     weighted = B * basis.singular_values ** (2 * t)
     expected = weighted / np.linalg.norm(weighted, axis=1, keepdims=True)
-    found = embedded(Z, embedding_matrix(basis, "diffusion", k))
+    found = embedded(Z, embedding_matrix(basis, t))
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
     lsc = basis_of(Z, n_vectors("lsc", k))
     expected = B[:, :k] / np.linalg.norm(B[:, :k], axis=1, keepdims=True)
-    found = embedded(Z, embedding_matrix(lsc, "lsc", k))
+    found = embedded(Z, embedding_matrix(lsc, embedding_time(lsc, "lsc", k)))
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
 @pytest.mark.parametrize(
-    ("values", "time"), [([1.0, 1.0], 1000.0), ([0.9, 0.0], 0.5), ([0.9, 0.1], 0.5)]
+    ("values", "time"), [([1.0, 0.9], 1000.0), ([0.0, 0.0], 0.5), ([0.1, 0.1], 0.5)]
 )
 def test_diffusion_time_has_limits(values, time):
     assert diffusion_time(np.array(values), 2) == time

@@ -31,10 +31,15 @@ def test_what_is_never_left_has_no_gaps():
 
 
 def test_the_score_needs_both_kinds_of_evidence():
-    values = np.sqrt([1, 1, 0.9, 0.8])
-    assert candidate(values, 3, 1.0).score == candidate(values, 3, 1.0).gap
-    assert candidate(values, 3, 0.5).score < candidate(values, 3, 1.0).score / 50
-    assert candidate(values, 2, 1.0).score == 0
+    assert candidate(3, [2.0], [1.0]).score == 2
+    assert candidate(3, [2.0], [0.5]).score < 2 / 50
+    assert candidate(2, [-1.0], [1.0]).score == 0
+
+
+def test_evidence_is_the_mean_over_graphs():
+    both = candidate(3, [2.0, 4.0], [1.0, 0.5])
+    assert (both.n_clusters, both.gap, both.stability) == (3, 3, 0.75)
+    assert both.score == pytest.approx((2 + 4 * 0.5**6) / 2)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from scedae._spectral import (
     trivial_vector,
 )
 from scedae._spectral.gram import gram_matrix
-from scedae._spectral.panel import agreement
+from scedae._spectral.panel import agreement, weigh_numbers
 
 
 def groups(rng, k=4, n_rows=200):
@@ -51,11 +51,8 @@ def panel_of(X, rng, embedding="diffusion", most=8, n_members=4):
 def test_groups_are_counted_and_stable(rng, embedding, n_members):
     X, y = groups(rng)
     panel = panel_of(X, rng, embedding, n_members=n_members)
-    candidates = panel.weigh(range(2, 9))
-    assert candidates[0].n_clusters == 4
-    assert sorted(c.n_clusters for c in candidates) == list(range(2, 9))
-    scores = [c.score for c in candidates]
-    assert scores == sorted(scores, reverse=True)
+    candidates = list(weigh_numbers([panel], range(2, 9)))
+    assert max(candidates, key=lambda each: each.score).n_clusters == 4
     assert panel.stability(torch.from_numpy(y), 4) > 0.95
 
 
@@ -70,9 +67,38 @@ def test_labels_that_the_halves_do_not_find_are_unstable(rng):
 def test_an_opinion_is_the_same_in_every_company(rng):
     X, _ = groups(rng)
     panel = panel_of(X, rng)
-    few = {c.n_clusters: c for c in panel.weigh([4, 6])}
-    many = {c.n_clusters: c for c in panel.weigh(range(2, 9))}
-    assert few[6] == many[6]
+    first = panel.own_stability(6)
+    assert panel.own_stability(4) != first
+    assert panel.own_stability(6) == first
+
+
+class Known:
+    """A panel of known gaps and stabilities, which counts how often it is asked."""
+
+    def __init__(self, gaps, stabilities):
+        self.gaps, self.stabilities, self.asked = gaps, stabilities, []
+
+    def gap(self, k):
+        return self.gaps[k]
+
+    def own_stability(self, k):
+        self.asked.append(k)
+        return self.stabilities[k]
+
+
+def test_numbers_that_cannot_win_are_not_weighed():
+    """No score is over its gap: after a score of 4 a gap of 3 need not be looked at."""
+    panel = Known({2: 1.0, 3: 5.0, 4: 4.0, 5: 3.0}, {2: 1.0, 3: 0.1, 4: 1.0, 5: 1.0})
+    found = list(weigh_numbers([panel], range(2, 6)))
+    assert panel.asked == [3, 4]
+    assert max(found, key=lambda each: each.score).n_clusters == 4
+
+
+def test_a_gap_that_one_graph_sees_alone_counts_half():
+    fine = Known({2: 1.0, 9: 5.0}, {2: 1.0, 9: 0.7})
+    coarse = Known({2: 1.0, 9: 0.0}, {2: 1.0, 9: 0.7})
+    found = list(weigh_numbers([fine, coarse], [2, 9]))
+    assert max(found, key=lambda each: each.score).n_clusters == 2
 
 
 def test_agreement():

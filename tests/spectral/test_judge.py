@@ -1,0 +1,129 @@
+"""The judge: its graph against a naive one, and what it prefers."""
+
+import numpy as np
+import pytest
+import torch
+
+from scedae import SCEDAE
+from scedae._spectral import Judge, best_of, judge
+from scedae.internal import CodeRows
+
+
+def judge_of(*encodings, seed=0):
+    rows = [CodeRows(torch.from_numpy(np.float32(each))) for each in encodings]
+    return Judge(rows, torch.Generator().manual_seed(seed))
+
+
+def naive_cut(encodings, labels):
+    """Mean normalised cut by dense matrices and loops."""
+    n = len(labels)
+    total = np.zeros((n, n))
+    for X in encodings:
+        X = np.float32(X).astype(float)
+        squared = ((X[:, None] - X[None]) ** 2).sum(2)
+        order = np.argsort(squared, axis=1)
+        scale = np.sqrt(np.sort(squared, axis=1)[:, 7])
+        own = np.zeros((n, n))
+        for i in range(n):
+            for j in order[i, :16]:
+                own[i, j] = np.exp(-squared[i, j] / (scale[i] * scale[j]))
+        np.fill_diagonal(own, 0)
+        total += np.maximum(own, own.T)
+    cuts = []
+    for c in np.unique(labels):
+        inside = labels == c
+        cuts.append(1 - total[np.ix_(inside, inside)].sum() / total[inside].sum())
+    return np.mean(cuts)
+
+
+def test_the_cut_is_that_of_a_naive_graph(rng):
+    first, second = rng.standard_normal((60, 3)), rng.standard_normal((60, 2))
+    labels = rng.integers(0, 4, 60)
+    found = judge_of(first, second).mean_cut(labels)
+    assert found == pytest.approx(naive_cut([first, second], labels), abs=1e-9)
+
+
+def test_ties_between_equal_rows_are_whole():
+    X = np.repeat([[0.0], [9.0]], 20, axis=0)
+    assert judge_of(X).mean_cut(np.repeat([0, 1], 20)) == 0
+    mixed = judge_of(X).mean_cut(np.arange(40) % 2)
+    assert 0.3 < mixed < 0.7
+
+
+def test_a_rare_cluster_beats_a_cut_through_a_large_one(rng):
+    X = rng.standard_normal((320, 5))
+    X[300:] += 20
+    rare = np.repeat([0, 1], [300, 20])
+    halves = (X[:, 0] > np.median(X[:, 0])).astype(int)
+    assert judge_of(X).mean_cut(rare) < 0.01
+    assert judge_of(X).mean_cut(halves) > 0.05
+
+
+def test_names_of_clusters_do_not_count(rng):
+    X, labels = rng.standard_normal((80, 3)), rng.integers(0, 3, 80)
+    found = judge_of(X)
+    assert found.mean_cut(labels) == pytest.approx(found.mean_cut(labels * 5 + 1))
+
+
+def test_of_many_rows_a_sample_is_judged(rng, monkeypatch):
+    monkeypatch.setattr(judge, "_MOST_ROWS", 50)
+    X = rng.standard_normal((400, 3))
+    found, other = judge_of(X), judge_of(X, seed=1)
+    assert len(found.rows) == 50
+    assert not torch.equal(found.rows, other.rows)
+    labels = rng.integers(0, 3, 400)[found.rows.numpy()]
+    expected = naive_cut([X[found.rows.numpy()]], labels)
+    assert found.mean_cut(labels) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "best"),
+    [([0.2, 0.1, 0.3], 1), ([0.104, 0.1, 0.2], 0), ([0.1, 0.1], 0), ([0.1, 0.0], 1)],
+)
+def test_a_tie_goes_to_the_finer_graph(cuts, best):
+    assert best_of(cuts) == best
+
+
+def blobs(rng, sizes=(300, 40, 20)):
+    centers = 12 * np.eye(5)[: len(sizes)]
+    y = np.repeat(np.arange(len(sizes)), sizes)
+    return centers[y] + rng.standard_normal((len(y), 5)), y
+
+
+def test_a_fit_tells_which_graphs_it_tried(rng):
+    X, _ = blobs(rng)
+    fitted = SCEDAE(3, effort="fast", random_state=0).fit(X)
+    tried = [(each.n_landmarks, each.n_neighbors) for each in fitted.candidates_]
+    assert tried == [(180, 3), (180, 5), (100, 5)]
+    (chosen,) = (each for each in fitted.candidates_ if each.chosen)
+    assert chosen.n_landmarks == len(fitted.pipeline_.members[0].landmarks)
+    assert chosen.n_neighbors == fitted.pipeline_.n_neighbors
+    assert chosen.cut <= 1.05 * min(each.cut for each in fitted.candidates_)
+    assert sorted(np.bincount(fitted.labels_)) == [20, 40, 300]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "tried"),
+    [
+        ({"n_landmarks": 150, "n_neighbors": 4}, [(150, 4)]),
+        ({"n_landmarks": 150}, [(150, 3), (150, 5)]),
+        ({"n_neighbors": 4}, [(180, 4), (100, 4)]),
+    ],
+)
+def test_what_is_given_stays(rng, parameters, tried):
+    X, _ = blobs(rng)
+    fitted = SCEDAE(3, effort="fast", random_state=0, **parameters).fit(X)
+    found = [(each.n_landmarks, each.n_neighbors) for each in fitted.candidates_]
+    assert found == tried
+    if len(tried) == 1:
+        assert fitted.candidates_[0].cut is None
+
+
+def test_the_verdict_is_saved(rng, tmp_path):
+    X, _ = blobs(rng)
+    fitted = SCEDAE(3, effort="fast", random_state=0).fit(X)
+    fitted.save(tmp_path / "model.scedae")
+    loaded = SCEDAE.load(tmp_path / "model.scedae")
+    assert loaded.candidates_ == fitted.candidates_
+    assert loaded.pipeline_.time == fitted.pipeline_.time
+    np.testing.assert_array_equal(loaded.predict(X), fitted.labels_)
