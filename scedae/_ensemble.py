@@ -2,58 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import torch
 
-from scedae._autoencoder import Encoder, encode, is_collapsed
+from scedae._autoencoder import encode, is_collapsed
+from scedae._encodings import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._member_training import Trained, train_members
 from scedae._members import MemberSpec
 from scedae._model import MemberReport
 from scedae._prepared import Prepared
-from scedae._rows import Rows, ScaledRows, TensorRows, scaled
+from scedae._rows import ScaledRows, scaled
 from scedae.exceptions import (
     CollapsedEnsembleError,
     CollapsedMemberWarning,
     warn_user,
 )
-
-
-class CodeRows(TensorRows):
-    """Codes in memory, in the shape in which anchoring wants its rows."""
-
-    def __init__(self, codes: torch.Tensor) -> None:
-        super().__init__(codes, codes.dtype)
-        self.codes = codes
-
-    def blocks(self) -> Iterator[torch.Tensor]:
-        yield self.codes
-
-
-@dataclass(frozen=True)
-class EncodedMember:
-    """A member on its way: its encoding, by which it is anchored next."""
-
-    spec: MemberSpec
-    number: int
-    encoder: Encoder | None
-    encoding: ScaledRows | CodeRows
-
-    @property
-    def codes(self) -> torch.Tensor:
-        """Codes of all rows (n, e), of a member that has an encoder."""
-        assert isinstance(self.encoding, CodeRows)
-        return self.encoding.codes
-
-
-@dataclass(frozen=True)
-class EncodedEnsemble:
-    """The members that can be used, and how all of them fared."""
-
-    members: list[EncodedMember]
-    reports: tuple[MemberReport, ...]
-    rows: Rows  # all of them; the encodings are of their sample
 
 
 def encode_members(start: Prepared) -> EncodedEnsemble:

@@ -16,10 +16,8 @@ import torch
 
 from scedae import _spectral as spectral
 from scedae._anchoring import Anchoring, Tail
-from scedae._ensemble import (
-    EncodedEnsemble,
-    encode_members,
-)
+from scedae._encodings import EncodedEnsemble
+from scedae._ensemble import encode_members
 from scedae._fusion import fuse_members
 from scedae._member_training import PASS_SHARE, TRAINING_SHARE
 from scedae._model import (

@@ -78,7 +78,7 @@ def test_every_ensemble_can_be_saved(blobs, tmp_path, ensemble):
 def test_the_parameters_saved_are_those_of_the_fit(blobs, tmp_path):
     model = ESTIMATORS["SCEDAE"]().fit(blobs[0])
     model.set_params(n_neighbors=9).save(tmp_path / "model")
-    assert SCEDAE.load(tmp_path / "model").n_neighbors == 3
+    assert SCEDAE.load(tmp_path / "model").n_neighbors == "auto"
 
 
 def test_a_folder_that_is_not_there(blobs, tmp_path):

@@ -46,18 +46,19 @@ def rows_to_learn(n_columns: int) -> int:
 
 def find_directions(sample: torch.Tensor, at_most: int, seed: int) -> Directions:
     """The principal directions of some rows; along them the mean variance is one."""
+    # Centred in float64, and before anything is squared: columns that vary little
+    # beside their offset would otherwise drown in rounding.
+    rows = sample.cpu().double()
+    center = rows.mean(0)
+    rows -= center
     # No square of a number in [-1, 1] overflows.
-    largest = float(sample.abs().max()) or 1.0
-    rows = (sample.cpu() / largest).numpy()
+    largest = float(rows.abs().max()) or 1.0
     count = min(at_most, *rows.shape)
-    if bool((rows == rows[0]).all()):
+    if bool((sample == sample[0]).all()):
         # There is no direction to prefer.
         columns = torch.eye(rows.shape[1], count, dtype=torch.float32)
         return Directions(sample[0].cpu(), columns / largest)
-    found = PCA(count, random_state=seed % 2**32).fit(rows)
+    found = PCA(count, random_state=seed % 2**32).fit((rows / largest).numpy())
     spread = float(np.sqrt(found.explained_variance_.mean())) or 1.0
     matrix = np.ascontiguousarray(found.components_.T) / (spread * largest)
-    return Directions(
-        torch.from_numpy(found.mean_ * largest).float(),
-        torch.from_numpy(matrix).float(),
-    )
+    return Directions(center.float(), torch.from_numpy(matrix).float())

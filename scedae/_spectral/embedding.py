@@ -72,27 +72,36 @@ def trivial_vector(column_sums: torch.Tensor) -> np.ndarray:
 def _component_vectors(
     gram: Symmetric, trivial: np.ndarray, n_wanted: int
 ) -> np.ndarray:
-    """What a graph in several pieces adds to the eigenvalue 1, of shape (Σp, c - 1).
+    """What a graph in c pieces adds to the eigenvalue 1, (Σp, min(c - 1, n_wanted)).
 
     Each piece has its own constant vector. They are known without computing, and
-    must be: an iterative solver may miss copies of a repeated eigenvalue. Beyond
-    ``n_wanted`` pieces the largest count.
+    must be: an iterative solver may miss copies of a repeated eigenvalue. Any mixture
+    of them that is orthogonal to the trivial one will do. Where there are more than
+    wanted, mixtures are taken in which no two pieces share their place: every piece
+    stays whole, and none lies at the origin.
     """
     piece = gram.pieces()
     mass = np.bincount(piece, weights=trivial**2)
-    kept = np.argsort(-mass, kind="stable")[: n_wanted + 1]
-    kept = kept[mass[kept] > 0]
-    pieces = np.where(piece[:, None] == kept, trivial[:, None], 0)  # (Σp, c)
-    pieces /= np.sqrt(mass[kept])
-    # Orthogonal complement of the trivial vector inside the span of the pieces.
-    inside = scipy.linalg.null_space((pieces.T @ trivial)[None, :])  # (c, c - 1)
-    return pieces @ inside
+    order = np.argsort(-mass, kind="stable")
+    order = order[mass[order] > 0]
+    roots = np.sqrt(mass[order])
+    if len(order) - 1 <= n_wanted:
+        mixtures = scipy.linalg.null_space(roots[None, :])  # (c, c - 1)
+    else:
+        waves = (np.arange(len(order)) + 0.5)[:, None] * np.arange(1, n_wanted + 1)
+        waves = roots[:, None] * np.cos(np.pi * waves / len(order))
+        mixtures = np.linalg.qr(np.column_stack([roots, waves]))[0][:, 1:]
+    of_piece = np.zeros((len(mass), mixtures.shape[1]))
+    of_piece[order] = mixtures / roots[:, None]
+    return trivial[:, None] * of_piece[piece]
 
 
 def _leading_eigenvectors(
     gram: Symmetric, known: np.ndarray, n_wanted: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs of the Gram matrix orthogonal to the known vectors."""
+    if gram.size <= max(_DENSE_LIMIT, 4 * n_wanted):
+        return np.linalg.eigh(gram.dense() - known @ known.T)
 
     def deflated(x: np.ndarray) -> np.ndarray:
         return gram.times(x) - known @ (known.T @ x)
@@ -119,18 +128,14 @@ def spectral_basis(gram: Symmetric, trivial: np.ndarray, n_wanted: int) -> Basis
     size, n_landmarks = gram.size, len(trivial)
     trivial = gram.from_landmarks(trivial)
     n_possible = min(n_wanted, size - 1)
-    if size <= max(_DENSE_LIMIT, 4 * n_possible):
-        dense = gram.dense() - np.outer(trivial, trivial)
-        values, vectors = np.linalg.eigh(dense)
-    else:
-        pieces = _component_vectors(gram, trivial, n_possible)
-        values, vectors = np.ones(pieces.shape[1]), pieces
-        n_missing = n_possible - pieces.shape[1]
-        if n_missing > 0:
-            known = np.column_stack([trivial, pieces])
-            more = _leading_eigenvectors(gram, known, n_missing)
-            values = np.concatenate([values, more[0]])
-            vectors = np.column_stack([vectors, more[1]])
+    pieces = _component_vectors(gram, trivial, n_possible)
+    values, vectors = np.ones(pieces.shape[1]), pieces
+    n_missing = n_possible - pieces.shape[1]
+    if n_missing > 0:
+        known = np.column_stack([trivial, pieces])
+        more = _leading_eigenvectors(gram, known, n_missing)
+        values = np.concatenate([values, more[0]])
+        vectors = np.column_stack([vectors, more[1]])
     order = np.argsort(-values, kind="stable")[:n_possible]
     values, vectors = values[order], gram.to_landmarks(vectors[:, order])
     vectors = vectors * _positive_signs(vectors)

@@ -22,7 +22,7 @@ _ROWS_ASKED = 2000
 # How often the rows are cut into halves: one cut may be unlucky.
 _CUTS = 2
 # Numbers of clusters whose stability is looked at: those after the largest gaps.
-_MOST_WEIGHED = 6
+_FEWEST_WEIGHED, _MOST_WEIGHED = 3, 6
 
 
 class Panel:
@@ -94,15 +94,14 @@ def weigh_numbers(
 ) -> Iterator[Candidate]:
     """The evidence of several graphs for numbers of clusters, as a mean over graphs.
 
-    Numbers come by their gaps, which cost nothing. No score is over its gap, so that
-    the rest need not be weighed when a score is over the next gap; and never more than
-    six are.
+    Numbers come by their gaps, which cost nothing. No score is over its gap: after the
+    first few, the rest need not be weighed when a score is over the next gap.
     """
     gaps = {k: [panel.gap(k) for panel in panels] for k in numbers}
     order = sorted(gaps, key=lambda k: -np.mean(gaps[k]))
     best = 0.0
-    for k in order[:_MOST_WEIGHED]:
-        if np.maximum(gaps[k], 0).mean() <= best:
+    for i, k in enumerate(order[:_MOST_WEIGHED]):
+        if i >= _FEWEST_WEIGHED and np.maximum(gaps[k], 0).mean() <= best:
             break
         stabilities = [panel.own_stability(k) for panel in panels]
         found = candidate(k, gaps[k], stabilities)

@@ -106,6 +106,22 @@ def test_a_graph_in_pieces_loses_none_of_them(rng, solver, gram, groups):
     assert len(np.unique(centres.round(6), axis=0)) == groups
 
 
+def test_more_pieces_than_vectors_stay_whole_and_apart(rng, solver, gram):
+    """One rule, whichever solver is taken: no piece is cut, none lies at the origin."""
+    groups = 6
+    Z = fused_matrix(rng, n=60, groups=groups, gap=50.0)
+    basis = basis_of(Z, 3, gram)
+    np.testing.assert_allclose(basis.singular_values, 1)
+    B = Z @ basis.vectors
+    np.testing.assert_allclose(B.T @ B, np.eye(3), atol=1e-8)
+    np.testing.assert_allclose(B.sum(0), 0, atol=1e-8)
+    group = np.arange(Z.shape[0]) % groups
+    centres = np.stack([B[group == g].mean(0) for g in range(groups)])
+    np.testing.assert_allclose(B, centres[group], atol=1e-9)
+    assert len(np.unique(centres.round(6), axis=0)) == groups
+    assert (np.linalg.norm(centres, axis=1) > 0.01).all()
+
+
 def test_directions_that_do_not_exist_come_back_as_zeros():
     Z = np.full((10, 4), 0.5) / np.sqrt(10)  # rank one
     basis = basis_of(Z, 6)
@@ -189,19 +205,6 @@ def test_values_above_one_are_rounding_and_tiny_ones_are_zero():
     np.testing.assert_allclose(basis.singular_values, [1, 0.5, 1e-4, 0], rtol=1e-6)
     assert basis.singular_values[0] == 1 and basis.singular_values[3] == 0
     assert np.abs(basis.vectors).max(0).tolist() == [1, 1, 1, 0]
-
-
-def test_of_too_many_pieces_the_largest_count(monkeypatch):
-    monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
-    sizes = [3, 9, 5, 11, 4]
-    piece = np.repeat(np.arange(5), sizes)
-    trivial = np.full(32, 32**-0.5)
-    blocks = [np.full((n, n), 1 / n) for n in sizes]
-    gram = KnownMatrix(sp.block_diag(blocks).toarray(), piece)
-    basis = spectral_basis(gram, trivial, 2)
-    np.testing.assert_allclose(basis.singular_values, 1)
-    weight = [np.abs(basis.vectors[piece == p]).sum() for p in range(5)]
-    assert [w > 1e-6 for w in weight] == [False, True, True, True, False]
 
 
 def test_how_many_vectors_an_embedding_uses():

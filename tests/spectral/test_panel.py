@@ -87,11 +87,17 @@ class Known:
 
 
 def test_numbers_that_cannot_win_are_not_weighed():
-    """No score is over its gap: after a score of 4 a gap of 3 need not be looked at."""
-    panel = Known({2: 1.0, 3: 5.0, 4: 4.0, 5: 3.0}, {2: 1.0, 3: 0.1, 4: 1.0, 5: 1.0})
-    found = list(weigh_numbers([panel], range(2, 6)))
-    assert panel.asked == [3, 4]
-    assert max(found, key=lambda each: each.score).n_clusters == 4
+    """No score is over its gap: after a score of 4 a gap of 2 need not be looked at."""
+    gaps = {2: 1.0, 3: 6.0, 4: 5.0, 5: 4.0, 6: 2.0}
+    panel = Known(gaps, {2: 1.0, 3: 0.1, 4: 0.2, 5: 1.0, 6: 1.0})
+    found = list(weigh_numbers([panel], range(2, 7)))
+    assert panel.asked == [3, 4, 5]
+    assert max(found, key=lambda each: each.score).n_clusters == 5
+
+
+def test_a_few_numbers_are_weighed_in_any_case():
+    panel = Known(dict.fromkeys(range(2, 9), 0.0), dict.fromkeys(range(2, 9), 1.0))
+    assert [c.n_clusters for c in weigh_numbers([panel], range(2, 9))] == [2, 3, 4]
 
 
 def test_a_gap_that_one_graph_sees_alone_counts_half():
