@@ -126,7 +126,18 @@ def cluster_members(
         stability=stability,
         candidates=candidates,
         graphs=graphs,
-        reports=encoded.reports,
+        reports=_as_anchored(encoded.reports, anchored.members),
+    )
+
+
+def _as_anchored(
+    reports: Sequence[MemberReport], members: Sequence[FittedMember]
+) -> tuple[MemberReport, ...]:
+    """Reports that tell the landmarks of the graph that was kept."""
+    kept = iter(members)
+    return tuple(
+        report if report.collapsed else replace(report, spec=next(kept).spec)
+        for report in reports
     )
 
 

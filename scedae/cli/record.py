@@ -85,6 +85,7 @@ def describe_run(
         ],
         "stability": round(model.stability_, 6),
         "candidates": _candidates(model),
+        "graphs": [asdict(graph) for graph in model.candidates_],
     }
 
 

@@ -93,14 +93,29 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
         lines.append(("Training", _range("epoch", epochs)))
     landmarks = _range("landmark", [spec.n_landmarks for spec in specs])
     each = " for each member" if len(specs) > 1 else ""
-    ties = f"; every row tied to the {model.n_neighbors} nearest"
+    ties = f"; every row tied to the {model.pipeline_.n_neighbors} nearest"
     lines.append(("Landmarks", landmarks + each + ties))
+    if len(getattr(model, "candidates_", ())) > 1:
+        lines.append(("Graph", _graph(model)))
     if getattr(model, "embedding", None) == "diffusion":
         lines.append(("Metric", _METRIC))
     lines.append(("Device", _device(run.device or str(model.device))))
     if run.seconds:
         lines.append(("Time", _time(run.seconds)))
     return lines
+
+
+def _graph(model: Any) -> str:
+    """Which graphs were tried, and why this one was kept."""
+    tried = [
+        f"{graph.n_landmarks:,} landmarks and {graph.n_neighbors} neighbours "
+        f"({graph.cut:.1%}{', kept' if graph.chosen else ''})"
+        for graph in model.candidates_
+    ]
+    return (
+        "tried, with the share of a cluster's ties to near rows that lead out of it "
+        f"(small is good): {'; '.join(tried)}"
+    )
 
 
 def _scaling(model: Any) -> str:
