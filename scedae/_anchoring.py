@@ -102,17 +102,18 @@ class Anchoring:
             return only, (_said(only, None, chosen=True),)
         judge = spectral.Judge(self._encodings(), generator(self._seed, "judge"))
         tried: list[Anchored] = []
-        cuts: list[float] = []
+        verdicts: list[spectral.Verdict] = []
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
             tried.append(self.at(scale, n_clusters, share=1 / len(scales), words=words))
-            cuts.append(judge.mean_cut(self._trial(tried[-1], n_clusters, judge.rows)))
-        best = spectral.best_of(cuts)
-        verdicts = [
-            _said(each, cut, chosen=i == best)
-            for i, (each, cut) in enumerate(zip(tried, cuts, strict=True))
+            labels = self._trial(tried[-1], n_clusters, judge.rows)
+            verdicts.append(judge.weigh(labels, n_clusters))
+        best = min(range(len(tried)), key=lambda i: verdicts[i].score)
+        said = [
+            _said(each, verdict, chosen=each is tried[best])
+            for each, verdict in zip(tried, verdicts, strict=True)
         ]
-        return tried[best], tuple(verdicts)
+        return tried[best], tuple(said)
 
     def at(
         self, scale: Scale, n_clusters: int, *, share: float, words: str = ""
@@ -217,8 +218,13 @@ class Anchoring:
 
 
 def _said(
-    anchored: Anchored, cut: float | None, *, chosen: bool
+    anchored: Anchored, verdict: spectral.Verdict | None, *, chosen: bool
 ) -> spectral.GraphCandidate:
     return spectral.GraphCandidate(
-        anchored.n_landmarks, anchored.n_neighbors, cut, chosen
+        anchored.n_landmarks,
+        anchored.n_neighbors,
+        cut=verdict and verdict.cut,
+        largest=verdict and verdict.largest,
+        score=verdict and verdict.score,
+        chosen=chosen,
     )

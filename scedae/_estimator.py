@@ -169,7 +169,7 @@ default="auto"
         member that collapsed.
     candidates_ : tuple of GraphCandidate
         The graphs that were tried, the finest first: landmarks, neighbours, what the
-        judge said (``cut``, the smaller the better), and which one was ``chosen``.
+        judge said (``score``, the smaller the better), and which one was ``chosen``.
     stability_ : float
         How much two halves of the ensemble, which share neither a member nor a row,
         agree with k-means' labels and with each other: from 0 (by chance) to 1. A fit

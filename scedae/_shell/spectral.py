@@ -162,7 +162,9 @@ class SpectralClusterer(BaseClusterer):
         # A file from before there was a choice.
         n_landmarks = len(self.pipeline_.members[0].landmarks)
         n_neighbors = self.pipeline_.n_neighbors
-        return (GraphCandidate(n_landmarks, n_neighbors, None, chosen=True),)
+        return (
+            GraphCandidate(n_landmarks, n_neighbors, None, None, None, chosen=True),
+        )
 
     def _unpack(self, record: Record, archive: Archive) -> None:
         self.members_ = unpack_reports(record.records("reports"), archive)

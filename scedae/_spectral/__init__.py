@@ -26,7 +26,7 @@ from scedae._spectral.embedding import (
 )
 from scedae._spectral.factored import gram_of
 from scedae._spectral.gram import Gram, Symmetric, gram_matrix
-from scedae._spectral.judge import GraphCandidate, Judge, best_of
+from scedae._spectral.judge import GraphCandidate, Judge, Verdict
 from scedae._spectral.kmeans import kmeans, revive_empty
 from scedae._spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 from scedae._spectral.metric import round_clusters
@@ -49,7 +49,7 @@ __all__ = [
     "Panel",
     "Partition",
     "Symmetric",
-    "best_of",
+    "Verdict",
     "candidates_for",
     "choose_landmarks",
     "combine",

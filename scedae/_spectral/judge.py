@@ -4,7 +4,9 @@ The graph it looks at is not one of those that were partitioned. Every row is ti
 its nearest rows in each encoding, by exp(-d² / s_i s_j), where s is a row's distance to
 its 7th neighbour (local scaling: Zelnik-Manor and Perona, 2004). A partition is as good
 as the mean of its clusters' normalised cuts is small (Shi and Malik, 2000): the share
-of a cluster's ties that lead out of it. No label is used.
+of a cluster's ties that lead out of it. Crumbs are cut off well, too, and leave one
+cluster of everything else: that counts against a partition, in proportion. No label is
+used.
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ from scedae._spectral.landmarks import Encoding
 _MOST_ROWS = 5000
 _NEIGHBORS = 15
 _SCALE_NEIGHBOR = 7
-# Cuts that differ by less are equal, and the finer graph wins: it was tried first.
-_TIE = 0.05
+# What a cluster of all rows would multiply the cut by, less one; and what is added to
+# a cut before, so that none is so small that nothing else counts.
+_WEIGHT_OF_LARGEST = 4.0
+_SMALLEST_CUT = 0.005
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,11 @@ class GraphCandidate:
     cut : float or None
         Mean normalised cut of the clusters, in [0, 1]: the share of a cluster's ties
         that lead out of it. Small is good. None, where there was one graph only.
+    largest : float or None
+        Share of the rows in the largest cluster.
+    score : float or None
+        The cut, and more of it the more the largest cluster outgrows an equal share;
+        the smallest wins.
     chosen : bool
         Whether the fit went on with this graph.
     """
@@ -47,7 +56,18 @@ class GraphCandidate:
     n_landmarks: int
     n_neighbors: int
     cut: float | None
+    largest: float | None
+    score: float | None
     chosen: bool
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the judge says of one partition; ``GraphCandidate`` tells what it means."""
+
+    cut: float
+    largest: float
+    score: float
 
 
 class Judge:
@@ -70,20 +90,25 @@ class Judge:
         ties = [_ties(encoding.take(self.rows)) for encoding in encodings]
         self._ties = sum(ties[1:], ties[0]).tocoo()
 
+    def weigh(self, labels: np.ndarray, n_clusters: int) -> Verdict:
+        """The verdict on a partition of ``rows`` into so many clusters."""
+        cut = self.mean_cut(labels)
+        largest = float(np.bincount(labels).max() / len(labels))
+        excess = 1 + _WEIGHT_OF_LARGEST * (largest - 1 / n_clusters)
+        return Verdict(cut, largest, (cut + _SMALLEST_CUT) * excess)
+
     def mean_cut(self, labels: np.ndarray) -> float:
-        """Mean normalised cut of a partition of ``rows``, in [0, 1]."""
+        """Mean normalised cut of a partition of ``rows``, in [0, 1].
+
+        Rows that no tie holds together are no cluster: their cut is 1.
+        """
         ends = labels[self._ties.row], labels[self._ties.col]
         inside = ends[0] == ends[1]
-        total = np.bincount(ends[0], self._ties.data)
-        kept = np.bincount(ends[0], self._ties.data * inside)
-        present = total > 0
-        return float(1 - np.mean(kept[present] / total[present]))
-
-
-def best_of(cuts: Sequence[float]) -> int:
-    """Which of the candidates, tried from the finest graph to the coarsest, to take."""
-    enough = min(cuts) * (1 + _TIE)
-    return next(i for i, cut in enumerate(cuts) if cut <= enough)
+        sizes = np.bincount(labels)
+        total = np.bincount(ends[0], self._ties.data, len(sizes))
+        kept = np.bincount(ends[0], self._ties.data * inside, len(sizes))
+        shares = np.divide(kept, total, out=np.zeros(len(sizes)), where=total > 0)
+        return float(1 - np.mean(shares[sizes > 0]))
 
 
 def _ties(points: torch.Tensor) -> sp.csr_matrix:
@@ -96,7 +121,8 @@ def _ties(points: torch.Tensor) -> sp.csr_matrix:
     columns, squared = columns.ravel(), squared.ravel()
     # Equal rows are tied by 1, also where their scale is zero.
     spread = np.maximum(scale[rows] * scale[columns], np.finfo(float).tiny)
-    weights = np.exp(-squared / spread)
+    with np.errstate(over="ignore"):  # rows far away have no tie
+        weights = np.exp(-squared / spread)
     weights[rows == columns] = 0
     ties = sp.csr_matrix((weights, (rows, columns)), shape=(n_rows, n_rows))
     return ties.maximum(ties.T)

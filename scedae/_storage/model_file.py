@@ -246,11 +246,17 @@ def _unpack_line(record: Record) -> dict[str, float]:
     return _losses([epoch, loss, clustering])
 
 
+def _optional(record: Record, name: str, most: float) -> float | None:
+    return None if record.is_null(name) else record.number(name, 0, most)
+
+
 def unpack_graph(record: Record) -> GraphCandidate:
     graph = GraphCandidate(
         n_landmarks=record.integer("n_landmarks", 1),
         n_neighbors=record.integer("n_neighbors", 1),
-        cut=None if record.is_null("cut") else record.number("cut", 0, 1),
+        cut=_optional(record, "cut", 1),
+        largest=_optional(record, "largest", 1),
+        score=_optional(record, "score", 10),
         chosen=record.flag("chosen"),
     )
     record.finish()

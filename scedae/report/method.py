@@ -109,12 +109,12 @@ def _graph(model: Any) -> str:
     """Which graphs were tried, and why this one was kept."""
     tried = [
         f"{graph.n_landmarks:,} landmarks and {graph.n_neighbors} neighbours "
-        f"({graph.cut:.1%}{', kept' if graph.chosen else ''})"
+        f"({graph.cut:.1%}, {graph.largest:.0%}{', kept' if graph.chosen else ''})"
         for graph in model.candidates_
     ]
     return (
-        "tried, with the share of a cluster's ties to near rows that lead out of it "
-        f"(small is good): {'; '.join(tried)}"
+        "tried, with the share of a cluster's ties to near rows that lead out of it, "
+        f"and of the rows in the largest cluster (small is good): {'; '.join(tried)}"
     )
 
 

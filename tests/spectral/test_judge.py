@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from scedae import SCEDAE
-from scedae._spectral import Judge, best_of, judge
+from scedae._spectral import Judge, judge
 from scedae.internal import CodeRows
 
 
@@ -57,6 +57,16 @@ def test_a_rare_cluster_beats_a_cut_through_a_large_one(rng):
     halves = (X[:, 0] > np.median(X[:, 0])).astype(int)
     assert judge_of(X).mean_cut(rare) < 0.01
     assert judge_of(X).mean_cut(halves) > 0.05
+    found = judge_of(X)
+    assert found.weigh(rare, 2).score < found.weigh(halves, 2).score
+
+
+def test_a_far_row_alone_is_no_cluster(rng):
+    """Its ties have vanished, which is not to be cut off well."""
+    X = rng.standard_normal((101, 3))
+    X[100] = 1e4
+    alone = np.repeat([0, 1], [100, 1])
+    assert judge_of(X).mean_cut(alone) == pytest.approx(0.5, abs=1e-6)
 
 
 def test_names_of_clusters_do_not_count(rng):
@@ -76,12 +86,15 @@ def test_of_many_rows_a_sample_is_judged(rng, monkeypatch):
     assert found.mean_cut(labels) == pytest.approx(expected, abs=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("cuts", "best"),
-    [([0.2, 0.1, 0.3], 1), ([0.104, 0.1, 0.2], 0), ([0.1, 0.1], 0), ([0.1, 0.0], 1)],
-)
-def test_a_tie_goes_to_the_finer_graph(cuts, best):
-    assert best_of(cuts) == best
+def test_one_cluster_of_everything_counts_against_a_partition(rng):
+    X = rng.standard_normal((200, 3))
+    found = judge_of(X)
+    even, odd = np.repeat([0, 1], 100), np.repeat([0, 1], [190, 10])
+    fair, crumb = found.weigh(even, 2), found.weigh(odd, 2)
+    assert (fair.largest, crumb.largest) == (0.5, 0.95)
+    assert fair.cut == found.mean_cut(even)
+    assert fair.score == pytest.approx(fair.cut + 0.005)
+    assert crumb.score == pytest.approx((crumb.cut + 0.005) * (1 + 4 * 0.45))
 
 
 def blobs(rng, sizes=(300, 40, 20)):
@@ -98,7 +111,7 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
     (chosen,) = (each for each in fitted.candidates_ if each.chosen)
     assert chosen.n_landmarks == len(fitted.pipeline_.members[0].landmarks)
     assert chosen.n_neighbors == fitted.pipeline_.n_neighbors
-    assert chosen.cut <= 1.05 * min(each.cut for each in fitted.candidates_)
+    assert chosen.score == min(each.score for each in fitted.candidates_)
     assert sorted(np.bincount(fitted.labels_)) == [20, 40, 300]
 
 
