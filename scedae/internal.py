@@ -4,12 +4,7 @@ Nothing here is promised to stay. Who repeats the tables of the paper, or tries 
 tail on the same encodings, finds the pieces here instead of reaching into the house.
 """
 
-from scedae._ensemble import (
-    CodeRows,
-    EncodedEnsemble,
-    EncodedMember,
-    encode_members,
-)
+from scedae._ensemble import CodeRows, EncodedEnsemble, EncodedMember, encode_members
 from scedae._pipeline import PipelineFit, Tail, cluster_members
 from scedae._prepared import Prepared
 from scedae._threads import one_blas_thread, own_threads

@@ -46,11 +46,7 @@ from scedae._storage import (
     write_archive,
 )
 from scedae._threads import one_blas_thread, own_threads
-from scedae._validation import (
-    check_enough_rows,
-    check_rows,
-    warn_if_degenerate,
-)
+from scedae._validation import check_enough_rows, check_rows, warn_if_degenerate
 from scedae._version import __version__
 from scedae.exceptions import ModelFileError
 
