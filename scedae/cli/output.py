@@ -58,9 +58,8 @@ def _replace(folder: Path, target: Path) -> None:
     if not target.exists():
         folder.rename(target)
         return
-    former = _former(target)
-    target.rename(former)
     try:
+        target.rename(_former(target))
         folder.rename(target)
     finally:
         # Interrupted between the two: the earlier run gets its name back.
