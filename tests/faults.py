@@ -15,7 +15,7 @@ import scedae
 OWN = (os.path.dirname(scedae.__file__), pathlib.__file__)
 
 # What runs after an error, and may not fail for lack of memory as well.
-CLEANING = ("__exit__", "_recover", "_former", "_foreign", "delete")
+CLEANING = ("__exit__", "_recover", "delete")
 
 
 class Fault:
@@ -60,6 +60,12 @@ def failing(names, code):
     return inject
 
 
+def _is_cleaning(frame):
+    while frame is not None and frame.f_code.co_name not in CLEANING:
+        frame = frame.f_back
+    return frame is not None
+
+
 @contextmanager
 def no_memory(number):
     """The n-th call inside the package fails, as an allocation may anywhere."""
@@ -69,7 +75,7 @@ def no_memory(number):
         code = frame.f_code
         # Not where a generator goes on: an error there would skip its own handlers,
         # which no real error does.
-        if code.co_flags & inspect.CO_GENERATOR or code.co_name in CLEANING:
+        if code.co_flags & inspect.CO_GENERATOR or _is_cleaning(frame):
             return
         if event == "call" and code.co_filename.startswith(OWN):
             if fault.calls + 1 == fault.number:

@@ -11,7 +11,7 @@ from scedae._autoencoder import Encoder, TrainedRun, TrainingOptions, TrainingRu
 from scedae._rows.results import write_result
 from scedae._rows.scaling import Scaler
 from scedae._storage.checkpoint import Checkpoint, remembered_seed
-from scedae.cli.output import new_folder, new_labels, write_json, write_labels
+from scedae.cli.output import new_folder, new_labels, write_labels, write_record
 from scedae.experiments.store import Store
 from scedae.report import write_report
 from tests.faults import KINDS
@@ -42,7 +42,7 @@ def write_run(folder, model, version):
         with (new / "labels.csv").open("w") as file:
             write_labels(file, labels_of(model, version))
         about = {"estimator": "SCEDAE", "versions": {"scedae": "0"}, "n": version}
-        write_json(new / "run.json", about)
+        write_record(new / "run.json", about)
 
 
 def write_predictions(folder, model, version):
