@@ -94,6 +94,8 @@ def _damage_tensor(tensors: dict, rng: np.random.Generator) -> None:
     else:
         value = float(_NUMBERS[int(rng.integers(len(_NUMBERS)))])
         flat = tensor.view(-1)
+        if tensor.dtype == torch.float32:
+            value = float(np.clip(value, -3e38, 3e38))
         if tensor.dtype == torch.int64:
             value = int(np.nan_to_num(value).clip(-(2**62), 2**62))
         flat[int(rng.integers(len(flat)))] = value
