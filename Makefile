@@ -4,13 +4,16 @@
 # make bits   look for results that depend on place, company or threads
 # make coverage   lines and branches that the tests reach
 # make mutate     mistakes in the kernels that the tests notice
+# make fuzz   hostile calls, damaged files: an answer or a documented error (hours)
+# make chaos  kill fits, commands and workers at random moments
+# make soak   predict and fit many times; memory, files and threads must not grow
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow bits coverage mutate lint format wheel clean
+.PHONY: demo test test-slow bits coverage mutate fuzz chaos soak lint format wheel clean
 
 demo: $(READY)
 	mkdir -p out
@@ -31,6 +34,11 @@ coverage: $(READY)
 
 mutate: $(READY)
 	$(BIN)/python benchmarks/mutate.py
+
+# All counts by default; SHARE=0.01 runs a hundredth of them.
+SHARE ?= 1
+fuzz chaos soak: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.$@ --share $(SHARE)
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -223,8 +223,8 @@ def _said(
     return spectral.GraphCandidate(
         anchored.n_landmarks,
         anchored.n_neighbors,
-        cut=verdict and verdict.cut,
-        largest=verdict and verdict.largest,
-        score=verdict and verdict.score,
+        cut=None if verdict is None else verdict.cut,
+        largest=None if verdict is None else verdict.largest,
+        score=None if verdict is None else verdict.score,
         chosen=chosen,
     )

@@ -13,11 +13,7 @@ from scedae._members import MemberSpec
 from scedae._model import MemberReport
 from scedae._prepared import Prepared
 from scedae._rows import ScaledRows, scaled
-from scedae.exceptions import (
-    CollapsedEnsembleError,
-    CollapsedMemberWarning,
-    warn_user,
-)
+from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning, warn_user
 
 
 def encode_members(start: Prepared) -> EncodedEnsemble:

@@ -6,6 +6,7 @@ import logging
 import sys
 import time
 from types import TracebackType
+from typing import Any
 
 logger = logging.getLogger("scedae")
 
@@ -16,13 +17,16 @@ _REDRAW_SECONDS = 0.1
 class Progress:
     """Adds up shares of the whole work, and shows them when ``verbose``.
 
-    On a terminal the line is redrawn in place on standard error. In a log file each
-    tenth of the work is one line. Stages go to the logger ``scedae`` in any case.
+    On a terminal the line is redrawn in place on standard error, in a notebook in its
+    cell. In a log file each tenth of the work is one line. Stages go to the logger
+    ``scedae`` in any case.
     """
 
     def __init__(self, verbose: int | bool = 0) -> None:
         self._verbose = bool(verbose)
-        self._live = self._verbose and sys.stderr.isatty()
+        self._cell = _notebook_cell() if self._verbose else None
+        on_terminal = self._verbose and sys.stderr.isatty()
+        self._live = on_terminal or self._cell is not None
         self._started = time.perf_counter()
         self._drawn = 0.0
         self._tenths = 0
@@ -41,7 +45,7 @@ class Progress:
         if kind is None and self._verbose:
             self._done = 1.0
             self._show(f"done in {self._elapsed():.1f} s")
-        if self._live:
+        if self._live and self._cell is None:
             sys.stderr.write("\n")
 
     def stage(self, name: str) -> None:
@@ -73,8 +77,24 @@ class Progress:
         if 0 < share < 1:
             left = f", {_clock(self._elapsed() * (1 - share) / share)} left"
         line = f"{bar} {share:4.0%}  {self._stage}  {detail}{left}"
+        if self._cell is not None:
+            self._cell.update({"text/plain": line}, raw=True)
+            return
         sys.stderr.write(f"\r\x1b[2K{line}" if self._live else f"{line}\n")
         sys.stderr.flush()
+
+
+def _notebook_cell() -> Any:
+    """A place in the cell of a notebook that can be written again; None elsewhere."""
+    # Whoever runs in a notebook has imported its kernel.
+    if "ipykernel" not in sys.modules or "IPython" not in sys.modules:
+        return None
+    from IPython import get_ipython
+    from IPython.display import display
+
+    if getattr(get_ipython(), "kernel", None) is None:
+        return None
+    return display({"text/plain": ""}, raw=True, display_id=True)
 
 
 def _clock(seconds: float) -> str:

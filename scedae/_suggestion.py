@@ -55,10 +55,29 @@ class ClusterSuggestion:
             )
         return "\n".join(lines)
 
+    def _repr_html_(self) -> str:
+        """A bar for each of the best candidates, for notebooks."""
+        best = self.candidates[:_SHOWN]
+        widest = max(max(each.score for each in best), 1e-9)
+        lines = "".join(
+            f"<tr><td>{each.n_clusters}</td><td>{each.gap:.2f}</td>"
+            f"<td>{each.stability:.2f}</td><td>{each.score:.2f}</td>"
+            f'<td style="width:160px"><div style="height:8px;background:#2e6fb4;'
+            f'border-radius:4px;width:{100 * max(each.score, 0) / widest:.0f}%">'
+            "</div></td></tr>"
+            for each in best
+        )
+        head = "".join(
+            f"<th>{word}</th>" for word in ("clusters", "gap", "stability", "score", "")
+        )
+        return f"<b>{self._head()}</b><table><tr>{head}</tr>{lines}</table>"
+
+    def _head(self) -> str:
+        if self.clear:
+            return f"{self.n_clusters} clusters"
+        return f"no number of clusters stands out (best guess: {self.n_clusters})"
+
     def __repr__(self) -> str:
-        head = f"{self.n_clusters} clusters"
-        if not self.clear:
-            head = f"no number of clusters stands out (best guess: {self.n_clusters})"
         rest = len(self.candidates) - _SHOWN
         tail = f"\n… and {rest} more: .table()" if rest > 0 else ""
-        return f"{head}\n{self.table(_SHOWN)}{tail}"
+        return f"{self._head()}\n{self.table(_SHOWN)}{tail}"

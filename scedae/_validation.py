@@ -19,11 +19,7 @@ from scedae._rows import (
     refuse_not_finite,
     whole,
 )
-from scedae.exceptions import (
-    DegenerateDataWarning,
-    UnstableClustersWarning,
-    warn_user,
-)
+from scedae.exceptions import DegenerateDataWarning, UnstableClustersWarning, warn_user
 
 
 def check_rows(

@@ -73,9 +73,10 @@ def own_place(target: Path, make: Callable[[Path], object]) -> Iterator[Path]:
                 yield temporary
                 return
         finally:
-            delete(temporary)
+            # First: what deletes a folder needs a handle, and they may be used up.
             if release is not None:
                 release()
+            delete(temporary)
 
 
 def _lock(path: Path, *, must: bool) -> Callable[[], None] | None:
@@ -145,9 +146,13 @@ def delete(path: Path) -> None:
     if not path.is_dir() or path.is_symlink():
         path.unlink(missing_ok=True)
         return
+    with suppress(OSError):  # an empty one: no handle is needed to look into it
+        path.rmdir()
+        return
     for entry in path.iterdir():
-        entry.unlink()
-    path.rmdir()
+        entry.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # another has swept it meanwhile
+        path.rmdir()
 
 
 def reach_the_disk(path: Path) -> None:

@@ -6,7 +6,10 @@ Needs anndata (``pip install 'scedae[anndata]'``), which importing ``scedae`` do
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,10 @@ __all__ = ["cluster", "read_rows"]
 # What scanpy's recipes leave behind for clustering, the best first.
 _REPRESENTATIONS = ("X_scVI", "X_pca_harmony", "X_pca")
 
+# Numbers of a backed matrix that are brought into memory, and of one block of it.
+_MOST_IN_MEMORY = 1 << 28
+_BLOCK_NUMBERS = 1 << 22
+
 
 def cluster(
     adata: Any,
@@ -42,7 +49,8 @@ def cluster(
     ----------
     adata : AnnData or path
         Cells in memory or backed by a file (``anndata.read_h5ad(path, backed="r")``);
-        a path is opened so. Rows of a backed ``X`` are read a block at a time.
+        a path is opened so. A backed ``X`` of over 2^28 numbers is never brought into
+        memory: it is copied, a block at a time, to a temporary file of that size.
     n_clusters : int or "auto", default="auto"
     use_rep : str, default=None
         A key of ``obsm``, or "X". None takes "X_scVI", "X_pca_harmony" or "X_pca", the
@@ -67,20 +75,24 @@ def cluster(
     if copy:
         adata = adata.copy()
     rep = _representation(adata, use_rep)
-    model = SCEDAE(n_clusters, **parameters).fit(_rows(adata, rep))
+    with _rows(adata, rep) as rows:
+        model = SCEDAE(n_clusters, **parameters).fit(rows)
+        embedding = getattr(model, "embedding_", None)
+        if embedding is None:
+            embedding = np.array(model.transform(rows))
     labels = pd.Categorical(
-        values=model.labels_.astype("U"),
+        values=np.asarray(model.labels_).astype("U"),
         categories=[str(c) for c in range(len(model.cluster_centers_))],
     )
     adata.obs[key_added] = labels
-    adata.obs[f"{key_added}_confidence"] = model.confidence_
-    adata.obsm[f"X_{key_added}"] = np.asarray(model.embedding_)
+    adata.obs[f"{key_added}_confidence"] = np.array(model.confidence_)
+    adata.obsm[f"X_{key_added}"] = np.asarray(embedding)
     adata.uns[key_added] = {
         "params": {
+            **{name: str(value) for name, value in parameters.items()},
             "n_clusters": str(n_clusters),
             "use_rep": rep,
             "random_state": int(model.seed_),
-            **{name: str(value) for name, value in parameters.items()},
         },
         "stability": float(model.stability_),
     }
@@ -90,12 +102,11 @@ def cluster(
 def read_rows(path: Path) -> tuple[np.ndarray, Any]:
     """The rows of a file that ``cluster`` would take, and its table ``obs``."""
     adata = anndata.read_h5ad(path, backed="r")
-    rows = _rows(adata, _representation(adata, None))
-    if not isinstance(rows, np.ndarray):
-        rows = rows.toarray()
+    with _rows(adata, _representation(adata, None)) as found:
+        rows = np.load(found) if isinstance(found, Path) else found
     obs = adata.obs
     adata.file.close()
-    return rows, obs
+    return _dense(rows), obs
 
 
 def _representation(adata: Any, use_rep: str | None) -> str:
@@ -108,11 +119,30 @@ def _representation(adata: Any, use_rep: str | None) -> str:
     return use_rep
 
 
-def _rows(adata: Any, rep: str) -> Any:
-    """A matrix in memory, dense or sparse; of a backed file it is read now."""
+@contextmanager
+def _rows(adata: Any, rep: str) -> Iterator[Any]:
+    """A matrix in memory, dense or sparse; or the path of a large one."""
     if rep != "X":
-        return np.asarray(adata.obsm[rep])
-    rows = adata.X
-    if adata.isbacked:
-        rows = rows[:]
-    return rows
+        yield np.asarray(adata.obsm[rep])
+    elif not adata.isbacked:
+        yield adata.X
+    elif adata.n_obs * adata.n_vars <= _MOST_IN_MEMORY:
+        yield adata.X[:]
+    else:
+        with TemporaryDirectory(prefix="scedae-") as folder:
+            yield _copied(adata, Path(folder) / "rows.npy")
+
+
+def _copied(adata: Any, path: Path) -> Path:
+    """The rows of a backed X as a file of which rows can be read, block by block."""
+    shape = (adata.n_obs, adata.n_vars)
+    rows = np.lib.format.open_memmap(path, "w+", np.float32, shape)
+    height = max(_BLOCK_NUMBERS // shape[1], 1)
+    for start in range(0, shape[0], height):
+        rows[start : start + height] = _dense(adata.X[start : start + height])
+    rows.flush()
+    return path
+
+
+def _dense(rows: Any) -> np.ndarray:
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()

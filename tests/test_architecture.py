@@ -35,8 +35,8 @@ MAY_IMPORT = {
         "metrics",
         "report",
     },
-    "plot": set(),
-    "report": {"metrics", "_provenance", "_whole_file"},
+    "plot": {"_palette"},
+    "report": {"metrics", "_palette", "_provenance", "_whole_file"},
     "datasets": {"_random", "_whole_file", "exceptions"},
     "metrics": set(),
 }

@@ -416,3 +416,20 @@ def test_an_optional_field_may_be_missing_and_nothing_else():
     record.finish()
     with pytest.raises(ModelFileError, match="it lacks 'b'"):
         record.integer("b")
+
+
+def test_a_model_that_was_tampered_with_gives_no_infinite_answer(saved, blobs):
+    """Numbers that are legal one by one, and too large together."""
+
+    def enlarge(info, tensors):
+        tensors["scaler.directions"].fill_(3e38)
+        tensors["scaler.center"].fill_(0)
+
+    rewrite(saved, enlarge)
+    try:
+        model = SCEDAE.load(saved)
+    except ModelFileError:
+        return
+    for ask in (model.transform, model.predict_confidence):
+        with pytest.raises(ValueError, match="X cannot be placed"):
+            ask(blobs[0] + 10)

@@ -10,9 +10,11 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.colors import to_rgb
 from sklearn.exceptions import NotFittedError
 
 from scedae import SCEDAE, LandmarkSpectralClustering, plot
+from scedae._palette import LIGHT
 from scedae.exceptions import CollapsedMemberWarning
 from tests.helpers import ESTIMATORS
 
@@ -75,7 +77,11 @@ def test_embedding_of_many_rows_is_a_sample(model, monkeypatch):
     monkeypatch.setattr("scedae.plot._embedding.MAX_ROWS", 100)
     ax = plot.embedding(model, method="pca")
     assert n_points(ax) == 100
-    assert ax.get_title() == "100 of 240 rows"
+    assert ax.get_title("left") == "100 of 240 rows in 3 clusters"
+    # Clusters carry their names, in the colours of the report.
+    assert {text.get_text() for text in ax.texts} == {"0", "1", "2"}
+    first = ax.collections[0].get_facecolors()[0][:3]
+    np.testing.assert_allclose(first, to_rgb(LIGHT[0]))
 
 
 def test_embedding_of_few_rows_or_one_coordinate(blobs):

@@ -30,14 +30,7 @@ from scedae._rows.dask_blocks import (
     sum_up,
 )
 from scedae._rows.dask_crew import QUIET, RETRIES, DaskCrew, current_client, options
-from scedae._rows.interface import (
-    Add,
-    EachKernel,
-    Result,
-    Tick,
-    TotalKernel,
-    ignore,
-)
+from scedae._rows.interface import Add, EachKernel, Result, Tick, TotalKernel, ignore
 from scedae._rows.stream import Stream
 from scedae.exceptions import BlockReadError, ScedaeError
 

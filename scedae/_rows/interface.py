@@ -9,13 +9,16 @@ learnt is learnt from a sample; of rows in memory that is all of them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import torch
+
+if TYPE_CHECKING:
+    from scedae._rows.memory import AtHand
 
 Total = TypeVar("Total")
 
@@ -61,21 +64,6 @@ class Crew(Protocol):
         """
 
 
-class Placed(Protocol):
-    """Rows in the memory of the host or of a GPU."""
-
-    n_rows: int
-    n_columns: int
-    dtype: torch.dtype
-    place: torch.device  # where they are, and where an index of them must be
-
-    @property
-    def home(self) -> torch.device: ...
-
-    def blocks(self) -> Iterator[torch.Tensor]: ...
-    def take(self, index: torch.Tensor, *, pinned: bool) -> torch.Tensor: ...
-
-
 class Rows(ABC):
     """Rows of ``n_columns`` numbers each, somewhere."""
 
@@ -104,7 +92,7 @@ class Rows(ABC):
         """What the kernel makes of each row; the first result goes to ``out``."""
 
     @abstractmethod
-    def sample(self, seed: int) -> Placed:
+    def sample(self, seed: int) -> AtHand:
         """Rows to learn landmarks and centres from; the seed says which."""
 
     def crew(self) -> Crew | None:

@@ -23,24 +23,31 @@ class ResultFile:
 
     def __init__(self, result: Result, n_rows: int, path: Path | None) -> None:
         self._result, self._shape = result, result.shape(n_rows)
-        self._ends: ExitStack | None = None
-        self._file: IO[bytes]
-        if path is None:
-            self._file = tempfile.TemporaryFile(prefix="scedae-")  # noqa: SIM115
-        else:
-            self._ends = ExitStack()
-            self._file = self._ends.enter_context(whole_file(path)).open("w+b")
-        header = {
-            "descr": np.lib.format.dtype_to_descr(np.dtype(result.dtype)),
-            "fortran_order": False,
-            "shape": self._shape,
-        }
-        np.lib.format.write_array_header_1_0(self._file, header)
-        self._file.flush()
-        self._offset = self._file.tell()
+        self._path = path
+        self._ends = ExitStack()
+
+    def __enter__(self) -> Self:
+        with self._ends as ends:
+            self._file = ends.enter_context(self._open(ends))
+            header = {
+                "descr": np.lib.format.dtype_to_descr(np.dtype(self._result.dtype)),
+                "fortran_order": False,
+                "shape": self._shape,
+            }
+            np.lib.format.write_array_header_1_0(self._file, header)
+            self._file.flush()
+            self._offset = self._file.tell()
+            self._ends = ends.pop_all()  # nothing has failed: they end with the file
+        return self
+
+    def _open(self, ends: ExitStack) -> IO[bytes]:
+        if self._path is None:
+            return tempfile.TemporaryFile(prefix="scedae-")
+        return ends.enter_context(whole_file(self._path)).open("w+b")
 
     def write(self, lines: np.ndarray) -> None:
-        np.ascontiguousarray(lines, self._result.dtype).tofile(self._file)
+        # Not by tofile, which does not notice a disk that is full.
+        self._file.write(np.ascontiguousarray(lines, self._result.dtype).data)
 
     def mapped(self) -> np.ndarray:
         """The complete array; changes to it stay in memory."""
@@ -53,18 +60,14 @@ class ResultFile:
             shape=self._shape,
         )
 
-    def __enter__(self) -> Self:
-        return self
-
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()  # the map keeps what it shows
-        if self._ends is not None:
-            self._ends.__exit__(kind, error, trace)
+        # The file is closed (the map keeps what it shows), then it gets its name.
+        self._ends.__exit__(kind, error, trace)
 
 
 def write_result(array: np.ndarray, path: Path) -> np.ndarray:

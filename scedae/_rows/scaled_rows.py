@@ -10,8 +10,8 @@ from typing import Any
 import torch
 
 from scedae._random import generator
-from scedae._rows.interface import Placed, Rows
-from scedae._rows.memory import TensorRows
+from scedae._rows.interface import Rows
+from scedae._rows.memory import AtHand, TensorRows
 from scedae._rows.scaling import Scaler, Scaling
 from scedae._rows.stream import EPOCH_PLACES, Stream
 
@@ -48,7 +48,7 @@ class ScaledRows:
     Rows that are few enough are scaled once and kept.
     """
 
-    def __init__(self, rows: Placed, scaler: Scaler) -> None:
+    def __init__(self, rows: AtHand, scaler: Scaler) -> None:
         self._rows, target = rows, rows.home
         self._scale = Scaling(scaler.to(target), rows.dtype, target)
         self.device = rows.place

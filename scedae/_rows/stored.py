@@ -14,14 +14,7 @@ import numpy as np
 import torch
 
 from scedae._rows.files import RowTable
-from scedae._rows.interface import (
-    Add,
-    EachKernel,
-    Result,
-    Tick,
-    TotalKernel,
-    ignore,
-)
+from scedae._rows.interface import Add, EachKernel, Result, Tick, TotalKernel, ignore
 from scedae._rows.numbers import checked_tensor
 from scedae._rows.results import ResultFile
 from scedae._rows.stream import Stream, block_height

@@ -41,7 +41,14 @@ def for_blocks(
 def _brought(kernel: ModelKernel, model: FittedModel, rows: torch.Tensor) -> Any:
     if model.centers.device != rows.device:  # on a worker
         model = model.to(rows.device)
-    return kernel(model, rows)
+    found = kernel(model, rows)
+    for part in found if isinstance(found, tuple) else (found,):
+        if not bool(torch.isfinite(part).all()):
+            raise ValueError(
+                "X cannot be placed: with this model its numbers become infinite. They "
+                "lie too far from those of the fit, or the model was tampered with."
+            )
+    return found
 
 
 def coordinates_of(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor]:

@@ -37,6 +37,7 @@ from scedae._shell.applying import (
     labels_of,
     squared_distance_of,
 )
+from scedae._shell.picture import clusters_html
 from scedae._storage import (
     Archive,
     Packed,
@@ -46,11 +47,7 @@ from scedae._storage import (
     write_archive,
 )
 from scedae._threads import one_blas_thread, own_threads
-from scedae._validation import (
-    check_enough_rows,
-    check_rows,
-    warn_if_degenerate,
-)
+from scedae._validation import check_enough_rows, check_rows, warn_if_degenerate
 from scedae._version import __version__
 from scedae.exceptions import ModelFileError
 
@@ -414,6 +411,10 @@ array or Dask collection of shape (n_samples, n_features)
     @property
     def _n_features_out(self) -> int:
         return self._model().centers.shape[1]
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's own, and the clusters."""
+        return super()._html_repr() + clusters_html(self)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

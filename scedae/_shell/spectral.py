@@ -160,10 +160,15 @@ class SpectralClusterer(BaseClusterer):
         if "graphs" in record:
             return tuple(unpack_graph(each) for each in record.records("graphs"))
         # A file from before there was a choice.
-        n_landmarks = len(self.pipeline_.members[0].landmarks)
-        n_neighbors = self.pipeline_.n_neighbors
         return (
-            GraphCandidate(n_landmarks, n_neighbors, None, None, None, chosen=True),
+            GraphCandidate(
+                len(self.pipeline_.members[0].landmarks),
+                self.pipeline_.n_neighbors,
+                cut=None,
+                largest=None,
+                score=None,
+                chosen=True,
+            ),
         )
 
     def _unpack(self, record: Record, archive: Archive) -> None:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
 from scedae._autoencoder import Encoder
 from scedae._storage.archive import Archive
+
+# Beyond any weight that a training ends with.
+_LARGEST = 1e9
 
 
 def pack_encoder(encoder: Encoder, prefix: str) -> dict[str, torch.Tensor]:
@@ -28,8 +32,9 @@ def unpack_encoder(
     layers, width = [], n_columns
     for i, wanted in enumerate((*hidden_layers, None)):
         name = f"{prefix}.{i}"
-        weight = archive.tensor(f"{name}.weight", width, wanted, dtype=torch.float32)
+        limits: Any = {"dtype": torch.float32, "least": -_LARGEST, "most": _LARGEST}
+        weight = archive.tensor(f"{name}.weight", width, wanted, **limits)
         width = weight.shape[1]
-        bias = archive.tensor(f"{name}.bias", width, dtype=torch.float32)
+        bias = archive.tensor(f"{name}.bias", width, **limits)
         layers.append((weight, bias))
     return Encoder(tuple(layers))

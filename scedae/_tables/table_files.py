@@ -60,14 +60,14 @@ def open_frame(path: Path, form: TextFormat) -> Iterator[pl.LazyFrame]:
         with plain_text(path, suffix, form) as text:
             yield _scan_text(text)
     elif suffix == ".parquet":
-        yield _said_well(lambda: pl.scan_parquet(path))
+        yield _said_well(lambda: pl.scan_parquet(path, glob=False))
     elif suffix == ".xlsx":
         yield _read_excel(path).lazy()
     elif suffix in SUFFIXES:
         with path.open("rb") as file:
             if file.read(6) != b"ARROW1":
                 raise ValueError("it cannot be read: it is no Arrow file.")
-        yield _said_well(lambda: pl.scan_ipc(path))
+        yield _said_well(lambda: pl.scan_ipc(path, glob=False))
     else:
         raise ValueError(f"it is none of the kinds {', '.join(SUFFIXES)}.")
 
@@ -79,6 +79,7 @@ def _scan_text(text: PlainText) -> pl.LazyFrame:
             separator=text.separator,
             has_header=text.header,
             infer_schema=False,
+            glob=False,  # a star in a name is a star
         )
     )
     names = _said_well(lambda: scan.collect_schema().names())

@@ -124,8 +124,7 @@ class DCN(JointClusterer):
         self.verbose = verbose
 
     def _plan(self, steps_per_epoch: int) -> JointPlan:
-        epochs = int(self.pretrain_epochs) if self.pretrain else 0
-        return JointPlan(epochs, int(self.epochs), steps_per_epoch)
+        return JointPlan(int(self.epochs), steps_per_epoch)
 
     def _objective(
         self, centers: torch.Tensor, rows: Rows, rates: torch.Tensor

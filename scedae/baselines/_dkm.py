@@ -176,8 +176,7 @@ class DKM(JointClusterer):
         return [alpha for alpha in annealed_alphas() for _ in range(_EPOCHS_EACH)]
 
     def _plan(self, steps_per_epoch: int) -> JointPlan:
-        epochs = int(self.pretrain_epochs) if self.pretrain else 0
-        return JointPlan(epochs, len(self._alphas()), steps_per_epoch)
+        return JointPlan(len(self._alphas()), steps_per_epoch)
 
     def _first_centers(
         self, codes: torch.Tensor, seed: torch.Generator

@@ -176,8 +176,7 @@ class IDEC(JointClusterer):
     def _plan(self, steps_per_epoch: int) -> JointPlan:
         steps = min(int(self.update_interval), steps_per_epoch)
         n_rounds = -(-int(self.epochs) * steps_per_epoch // steps)
-        epochs = int(self.pretrain_epochs) if self.pretrain else 0
-        return JointPlan(epochs, n_rounds, steps)
+        return JointPlan(n_rounds, steps)
 
     def _objective(
         self, centers: torch.Tensor, rows: Rows, rates: torch.Tensor

@@ -119,9 +119,8 @@ def pull(
 
 @dataclass(frozen=True)
 class JointPlan:
-    """How long to train, and what a round is."""
+    """How long to train network and centres, and what a round is."""
 
-    pretrain_epochs: int
     n_rounds: int
     steps_per_round: int
 
@@ -183,12 +182,13 @@ class _Fit:
         assert options is not None
         steps_per_epoch = max(self._source.n_rows // options.batch_size, 1)
         self._plan = clusterer._plan(steps_per_epoch)
+        self._n_before = int(clusterer.pretrain_epochs) if clusterer.pretrain else 0
         self._rate, self._device = options.learning_rate, start.rows.home
         runs = [
             TrainingRun(
                 self._hidden,
                 child_seed(seed, "member", *self._hidden, 0),
-                (max(self._plan.pretrain_epochs, 1),),
+                (max(self._n_before, 1),),
             )
             for seed in seeds
         ]
@@ -203,7 +203,7 @@ class _Fit:
         """Pretrain, place the centres, train both."""
         self._start.progress.stage("encode")
         if self._clusterer.pretrain:
-            self._advance(self._plan.pretrain_epochs, None)
+            self._advance(self._n_before, None)
         codes = self._codes()
         centers = [
             self._clusterer._first_centers(c, generator(seed, "centres"))
@@ -224,7 +224,7 @@ class _Fit:
     ) -> dict[int, tuple[Encoder, torch.Tensor]]:
         """Train so many rounds; members that are done sooner are kept as they are."""
         kept: dict[int, tuple[Encoder, torch.Tensor]] = {}
-        n_total = self._plan.n_rounds + self._plan.pretrain_epochs
+        n_total = self._plan.n_rounds + self._n_before
         for number in rounds(self._training, self._batches, n_rounds, self._device):
             self._note_losses(objective)
             loss = sum(h[-1]["loss"] for h in self._history) / len(self._seeds)

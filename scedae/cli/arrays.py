@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from zipfile import BadZipFile
 
 import numpy as np
@@ -24,17 +25,29 @@ def load_array(
             raise InputError(f"--labels for a data set is {KNOWN!r}, not {labels!r}.")
         X, y = source.dataset
         return X, y if labels else None
+    loaded = _load(source)
+    if isinstance(loaded, dict):
+        return _from_archive(source, loaded, labels)
+    if labels is not None:
+        raise InputError(f"{source.given} has no labels beside its rows.")
+    return numeric_matrix(source, loaded), None
+
+
+# What numpy and the modules below it say of files that are damaged.
+_DAMAGED = (ValueError, EOFError, BadZipFile, KeyError, NotImplementedError, zlib.error)
+
+
+def _load(source: Source) -> np.ndarray | dict[str, np.ndarray]:
+    """An array, or those of an archive by name, all of them read."""
     try:
         loaded = np.load(source.path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, BadZipFile) as error:
+        if isinstance(loaded, np.ndarray):
+            # A plain view: what is written is the same for every way to store rows.
+            return np.asarray(loaded)
+        with loaded:
+            return dict(loaded)
+    except _DAMAGED as error:
         raise InputError(f"{source.given} cannot be read: {error}") from error
-    if isinstance(loaded, np.ndarray):
-        if labels is not None:
-            raise InputError(f"{source.given} has no labels beside its rows.")
-        # A plain view: what a command writes is the same for every way to store rows.
-        return numeric_matrix(source, np.asarray(loaded)), None
-    with loaded:
-        return _from_archive(source, dict(loaded), labels)
 
 
 def chosen_columns(

@@ -16,7 +16,7 @@ from scedae._tables.values import POINT, to_numbers, without_gaps
 from scedae.cli.arrays import chosen_columns, load_array
 from scedae.cli.checks import refuse_gaps, refuse_not_finite, require_columns
 from scedae.cli.choice import Choice, Reading
-from scedae.cli.messages import InputError, errors_of
+from scedae.cli.messages import InputError, errors_of, polars_errors
 from scedae.cli.sources import CELLS_SUFFIX, Source
 from scedae.cli.tables import ids_of, read_table
 
@@ -88,7 +88,11 @@ def _frame_batches(
 ) -> Iterator[Batch]:
     start = 0
     form = TextFormat(reading.separator, _header(wanted, reading))
-    with errors_of(source.given), open_frame(source.path, form) as scan:
+    with (
+        errors_of(source.given),
+        polars_errors(source.given),
+        open_frame(source.path, form) as scan,
+    ):
         present = scan.collect_schema().names()
         columns = _columns(source, wanted, encoder, id_column, present)
         extra = [] if id_column in (None, *columns) else [id_column]

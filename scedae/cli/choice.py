@@ -26,6 +26,9 @@ class Choice:
         special = [name for name in (self.id_column, self.labels) if name is not None]
         named = (*self.drop, *self.describe, *self.numeric, *self.categorical)
         require_columns(source, [*self.columns, *named], present)
+        if len(set(self.columns)) < len(self.columns):
+            twice = next(c for c in self.columns if self.columns.count(c) > 1)
+            raise InputError(f"column {twice!r} is in --columns twice.")
         if wrong := set(self.columns) & {*special, *self.describe}:
             raise InputError(
                 f"column {min(wrong)!r} cannot be in --columns too: ids, labels and "

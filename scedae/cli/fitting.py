@@ -21,8 +21,8 @@ from scedae.cli.output import (
     REPORT,
     RUN,
     new_folder,
-    write_json,
     write_labels,
+    write_record,
 )
 from scedae.cli.page import write_page
 from scedae.cli.record import StageClock, describe_run
@@ -112,7 +112,7 @@ def _run(
     total = round(time.perf_counter() - begun, 3)
     run["seconds"] = {**clock.seconds(), "total": total}
     run["warnings"] = warnings
-    write_json(folder / RUN, run)
+    write_record(folder / RUN, run)
     return run
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,7 @@ from scedae.cli.messages import InputError, printable
 
 LABELS, MODEL, RUN, REPORT = "labels.csv", "model.scedae", "run.json", "report.html"
 _FILES = {LABELS, MODEL, RUN, REPORT}
+_CHECKSUM = "checksum"
 _HEADER = ["id", "label", "confidence"]
 
 # What a program for tables takes for the beginning of a formula.
@@ -58,9 +60,8 @@ def _replace(folder: Path, target: Path) -> None:
     if not target.exists():
         folder.rename(target)
         return
-    former = _former(target)
-    target.rename(former)
     try:
+        target.rename(_former(target))
         folder.rename(target)
     finally:
         # Interrupted between the two: the earlier run gets its name back.
@@ -226,7 +227,25 @@ def _is_number(text: str) -> bool:
     return text == text.strip()
 
 
-def write_json(path: Path, content: dict[str, Any]) -> None:
+def write_record(path: Path, content: dict[str, Any]) -> None:
+    """The record of a run as JSON, with a checksum of what it says."""
+    plain = json.loads(json.dumps(content))  # as who reads it will see it
+    sealed = {**plain, _CHECKSUM: _digest(plain)}
     path.write_text(
-        json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
+        json.dumps(sealed, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
     )
+
+
+def unsealed(raw: bytes) -> dict[str, Any]:
+    """What such a record says; ``ValueError`` if that is not what was written."""
+    content = json.loads(raw)
+    if not isinstance(content, dict):
+        raise ValueError("it is no object")
+    if content.pop(_CHECKSUM, None) != _digest(content):
+        raise ValueError("its checksum is wrong or missing")
+    return content
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from dataclasses import asdict
@@ -16,7 +15,7 @@ from scedae._provenance import device_name, now, versions
 from scedae._tables.encoder import TableEncoder
 from scedae.cli.choice import Choice, Reading
 from scedae.cli.messages import InputError
-from scedae.cli.output import RUN
+from scedae.cli.output import RUN, unsealed
 from scedae.cli.sources import Source
 from scedae.cli.tables import Table
 
@@ -133,10 +132,13 @@ def read_run(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise InputError(f"{folder} is no folder of a run: it has no {RUN}.")
     try:
-        run = json.loads(path.read_text(encoding="utf-8"))
+        run = unsealed(path.read_bytes())
+        asked_of(run)
         run["data"]["path"], run["data"]["sha256"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{path} is damaged: {error!r}.") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{path} is not as scedae fit wrote it ({error}); fit again."
+        ) from error
     return run
 
 

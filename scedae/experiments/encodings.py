@@ -107,14 +107,14 @@ def _encode(model: SCEDAE, data: DataSet, progress: Progress) -> EncodedEnsemble
 def _write(
     path: Path, members: dict[str, MemberSpec], encoded: EncodedEnsemble
 ) -> None:
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     names = list(members)
     codes = {names[m.number]: m.codes.cpu().contiguous() for m in encoded.members}
     path.parent.mkdir(parents=True, exist_ok=True)
     collapsed = [name for name in names if name not in codes]
     with whole_file(path) as unfinished:
-        save_file(codes, unfinished, {"collapsed": json.dumps(collapsed)})
+        unfinished.write_bytes(save(codes, {"collapsed": json.dumps(collapsed)}))
 
 
 def training_run(data: str, variant: Variant | None) -> PaperRun:

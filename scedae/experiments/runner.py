@@ -15,11 +15,7 @@ from scedae.experiments.plan import PaperRun, data_of, plan_runs
 from scedae.experiments.reporting import LogLines, Reporter
 from scedae.experiments.session import Session
 from scedae.experiments.shape_runs import load_shape
-from scedae.experiments.specification import (
-    NAMES,
-    Specification,
-    load_specification,
-)
+from scedae.experiments.specification import NAMES, Specification, load_specification
 from scedae.experiments.store import Store
 from scedae.experiments.workers import start_workers
 

@@ -11,6 +11,7 @@ import json
 import os
 import threading
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class Store:
         with self._lock:
             self._mend(path)
             with path.open("ab", buffering=0) as file:
-                file.write(_line(record))
+                _append_whole(file, _line(record))
 
     def records(self) -> Iterator[Record]:
         """All complete records."""
@@ -59,6 +60,19 @@ class Store:
             if complete < len(content):
                 os.truncate(path, complete)
         self._mended.add(path)
+
+
+def _append_whole(file: FileIO, line: bytes) -> None:
+    """All of a line, on the disk; or none of it, and an error."""
+    size = os.fstat(file.fileno()).st_size
+    try:
+        written = 0
+        while written < len(line):  # a disk that is nearly full takes a part
+            written += file.write(line[written:])
+        os.fsync(file.fileno())
+    except BaseException:
+        os.ftruncate(file.fileno(), size)
+        raise
 
 
 def _line(record: Record) -> bytes:

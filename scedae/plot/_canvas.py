@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from scedae._palette import LIGHT
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -38,10 +40,14 @@ def require(model: Any, *attributes: str) -> None:
 
 
 def colors(n_colors: int) -> np.ndarray:
-    """Colours that can be told apart, of shape (n_colors, 4)."""
+    """Colours that can be told apart, of shape (n_colors, 4); those of the report."""
     maps = pyplot().colormaps
+    if n_colors <= len(LIGHT):
+        from matplotlib.colors import to_rgba_array
+
+        return to_rgba_array(LIGHT[:n_colors])
     if n_colors <= 20:
-        return maps["tab10" if n_colors <= 10 else "tab20"](np.arange(n_colors))
+        return maps["tab20"](np.arange(n_colors))
     return maps["turbo"](np.linspace(0, 1, n_colors))
 
 
@@ -52,6 +58,11 @@ def member_names(model: Any) -> list[str]:
         widths = "-".join(map(str, report.spec.hidden_layers)) or "rows"
         names.append(f"{number}  {widths}")
     return names
+
+
+def entitle(ax: Axes, text: str) -> None:
+    """A title at the left, where reading begins."""
+    ax.set_title(text, loc="left", fontsize="medium", fontweight="semibold")
 
 
 def bare(ax: Axes) -> None:

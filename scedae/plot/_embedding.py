@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scedae.plot._canvas import axes_for, bare, colors, require
+from scedae.plot._canvas import axes_for, bare, colors, entitle, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,6 +17,8 @@ METHODS = ("tsne", "pca")
 MAX_ROWS = 3000
 # Fewer rows have no neighbourhoods that t-SNE could keep.
 _TSNE_LEAST_ROWS = 10
+# More names than this cover the points.
+_MOST_LABELLED = 30
 
 
 def embedding(
@@ -60,9 +62,13 @@ def embedding(
         shade = np.column_stack([np.tile(color[:3], (own.sum(), 1)), alpha[own]])
         right, up = places[own].T
         ax.scatter(right, up, color=shade, s=9, linewidths=0, label=str(name))
+        if own.any() and len(names) <= _MOST_LABELLED:
+            _label(ax, places[own], str(name))
     _legend(ax, "cluster" if y is None else "class", names)
+    what = f"{len(model.labels_):,} rows"
     if len(rows) < len(model.labels_):
-        ax.set_title(f"{len(rows):,} of {len(model.labels_):,} rows", fontsize="small")
+        what = f"{len(rows):,} of {what}"
+    entitle(ax, f"{what} in {len(model.cluster_centers_)} clusters")
     bare(ax)
     return ax
 
@@ -98,6 +104,16 @@ def _principal(points: np.ndarray) -> np.ndarray:
 def _opacity(model: Any) -> np.ndarray:
     confidence = getattr(model, "confidence_", np.ones(len(model.labels_)))
     return 0.25 + 0.75 * confidence
+
+
+def _label(ax: Axes, places: np.ndarray, name: str) -> None:
+    """The name of a cluster at that of its points which is nearest to their median."""
+    from matplotlib.patheffects import withStroke
+
+    middle = np.median(places, axis=0)
+    nearest = places[((places - middle) ** 2).sum(axis=1).argmin()]
+    text = ax.annotate(name, nearest, ha="center", va="center", fontweight="bold")
+    text.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
 def _legend(ax: Axes, title: str, names: np.ndarray) -> None:

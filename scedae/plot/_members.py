@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scedae.plot._canvas import axes_for, colors, member_names, plain, require
+from scedae.plot._canvas import axes_for, colors, entitle, member_names, plain, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,9 @@ def agreement(model: Any, *, ax: Axes | None = None) -> Axes:
     names, shares = member_names(model), model.member_agreement_
     ax = axes_for(ax, 6, 0.9 + 0.32 * len(names))
     collapsed = np.isnan(shares)
-    bars = ax.barh(names, np.where(collapsed, 0, shares), color="C0", height=0.7)
+    bars = ax.barh(
+        names, np.where(collapsed, 0, shares), color=colors(1)[0], height=0.7
+    )
     texts = [
         "collapsed" if lost else f"{share:.2f}"
         for share, lost in zip(shares, collapsed, strict=True)
@@ -39,6 +41,7 @@ def agreement(model: Any, *, ax: Axes | None = None) -> Axes:
     # Room for the numbers behind bars of full length.
     ax.set(xlim=(0, 1.12), xlabel="agreement with the ensemble", ylabel="member")
     ax.set_xticks(np.linspace(0, 1, 6))
+    entitle(ax, "Agreement of the members")
     plain(ax)
     return ax
 
@@ -71,6 +74,7 @@ def training_curves(model: Any, *, ax: Axes | None = None) -> Axes:
         epochs = np.arange(1, len(losses) + 1)
         ax.plot(epochs, losses, label=name, color=color, marker=marker, linewidth=1.2)
     ax.set(xlabel="epoch", ylabel="reconstruction loss")
+    entitle(ax, "Loss by epoch")
     ax.legend(title="member", frameon=False, fontsize="small")
     plain(ax)
     return ax

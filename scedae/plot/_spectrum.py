@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scedae.plot._canvas import axes_for, plain, require
+from scedae.plot._canvas import axes_for, colors, entitle, plain, require
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,10 +37,11 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
     place = np.arange(1, len(values) + 1)
     k = len(model.cluster_centers_)
     ax.plot(place, values, color="0.75", zorder=1)
-    ax.scatter(place[:k], values[:k], color="C0", label=f"the first {k}")
+    ax.scatter(place[:k], values[:k], color=colors(1)[0], label=f"the first {k}")
     ax.scatter(place[k:], values[k:], color="0.6")
-    ax.axvline(k + 0.5, color="C3", linestyle="--", label=f"k = {k}")
+    ax.axvline(k + 0.5, color="0.3", linestyle="--", label=f"k = {k}")
     ax.set(xlabel="number", ylabel="singular value")
+    entitle(ax, "Singular values")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(frameon=False)
     plain(ax)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from scedae.plot._canvas import plain, pyplot
+from scedae.plot._canvas import colors, entitle, plain, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,11 +41,14 @@ def suggestion(suggestion: Any) -> Figure:
     numbers = np.array([each.n_clusters for each in ranked])
     gaps = np.array([max(each.gap, 0) for each in ranked])
 
-    above.plot(numbers, [each.stability for each in ranked], "o-", ms=4, color="C3")
+    above.plot(
+        numbers, [each.stability for each in ranked], "o-", ms=4, color=colors(2)[1]
+    )
     above.set(ylim=(0, 1.05), ylabel="stability")
+    entitle(above, "Evidence for each number of clusters")
     below.bar(numbers, gaps, color="0.85", label="gap")
     scores = [each.score for each in ranked]
-    below.bar(numbers, scores, color="C0", label="score: gap · stability⁶")
+    below.bar(numbers, scores, color=colors(1)[0], label="score: gap · stability⁶")
     _name(below, suggestion.candidates[:_NAMED])
     below.set(xlabel="number of clusters", ylabel="gap and score")
     below.legend(frameon=False)

@@ -208,7 +208,7 @@ def test_no_folder_to_write_into(fit, npy, refused):
     [
         "pathlib.Path.write_bytes",
         "scedae.cli.fitting.write_labels",
-        "scedae.cli.fitting.write_json",
+        "scedae.cli.fitting.write_record",
     ],
 )
 @pytest.mark.parametrize("force", [False, True])

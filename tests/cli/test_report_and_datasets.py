@@ -55,7 +55,9 @@ def test_folders_that_are_no_runs(fit, command, npy, refused, tmp_path, monkeypa
     monkeypatch.setitem(sys.modules, "scedae.report", None)
     refused(command("report", "run"), "no report could be made", left=["run"])
     (tmp_path / "run" / "run.json").write_text("{}")
-    refused(command("report", "run"), "run.json is damaged", left=["run"])
+    refused(
+        command("report", "run"), "run.json is not as scedae fit wrote it", left=["run"]
+    )
 
 
 # --- data sets --------------------------------------------------------------------

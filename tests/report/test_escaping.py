@@ -59,3 +59,19 @@ def test_names_arrive_in_the_script_unchanged(blobs, report):
     text = report(model, X, ids=ids)
     data = re.search(r'id="points">(.*?)</script>', text, re.DOTALL)[1]
     assert json.loads(data)["ids"] == ids
+
+
+def test_no_name_turns_the_text_beside_it_around(blobs, report):
+    X, y = blobs
+    model = ESTIMATORS["SCEDAE"]().fit(X)
+    turned = "\u202egnp.exe\u2066 \\u202e \\\\u202e"
+    page = report(
+        model,
+        X,
+        ids=[f"{turned}{i}" for i in range(len(X))],
+        columns=[f"{turned}{j}" for j in range(X.shape[1])],
+        true_labels=[f"{turned}{label}" for label in y],
+        info={"data": f"/tmp/{turned}.csv"},
+    )
+    assert not re.search("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", page)
+    assert not re.search(r"(?<!\\)(?:\\\\)*\\u202e", page)

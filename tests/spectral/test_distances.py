@@ -6,7 +6,7 @@ from scedae._spectral.distances import nearest, squared_distances
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("r", [1, 3])
+@pytest.mark.parametrize("r", [1, 2, 3])
 def test_nearest_equals_a_full_sort(rng, dtype, r):
     points = torch.tensor(rng.standard_normal((500, 4)), dtype=dtype)
     targets = torch.tensor(rng.standard_normal((37, 4)), dtype=dtype)

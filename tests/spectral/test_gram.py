@@ -98,3 +98,13 @@ def test_parts_add_up_and_are_scaled_after(Z, rng, first, second):
     factors = rng.random(20)
     whole = (parts[0] + pickle.loads(pickle.dumps(parts[1]))).scaled(factors)
     np.testing.assert_allclose(whole.dense(), (Z * factors).T @ (Z * factors))
+
+
+def test_a_vector_that_leads_nowhere_stays_zero():
+    """A landmark that no row is tied to, seen from the rows."""
+    Z = np.array([[0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]])
+    gram = FactoredGram(as_affinity(Z))
+    assert gram.size == 2
+    assert gram.from_landmarks(np.array([1.0, 0.0, 0.0, 0.0])).tolist() == [0, 0]
+    found = gram.to_landmarks(np.array([[1.0, 0.0], [-1.0, 0.0]]))
+    np.testing.assert_allclose(np.linalg.norm(found, axis=0), [1, 0])
