@@ -15,7 +15,7 @@ import torch
 
 from scedae import _spectral as spectral
 from scedae._defaults import Scale
-from scedae._encodings import EncodedEnsemble, EncodedMember
+from scedae._encoded import EncodedEnsemble, EncodedMember
 from scedae._fusion import Anchored
 from scedae._model import FittedMember
 from scedae._random import generator

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 
 from scedae._autoencoder import encode, is_collapsed
-from scedae._encodings import CodeRows, EncodedEnsemble, EncodedMember
+from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._member_training import Trained, train_members
 from scedae._members import MemberSpec
 from scedae._model import MemberReport

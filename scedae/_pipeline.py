@@ -16,7 +16,7 @@ import torch
 
 from scedae import _spectral as spectral
 from scedae._anchoring import Anchoring, Tail
-from scedae._encodings import EncodedEnsemble
+from scedae._encoded import EncodedEnsemble
 from scedae._ensemble import encode_members
 from scedae._fusion import fuse_members
 from scedae._member_training import PASS_SHARE, TRAINING_SHARE

@@ -6,7 +6,7 @@ tail on the same encodings, finds the pieces here instead of reaching into the h
 
 from scedae._anchoring import Tail
 from scedae._defaults import Scale
-from scedae._encodings import CodeRows, EncodedEnsemble, EncodedMember
+from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._ensemble import encode_members
 from scedae._pipeline import PipelineFit, cluster_members
 from scedae._prepared import Prepared
