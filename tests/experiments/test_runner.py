@@ -52,7 +52,7 @@ def test_nothing_is_done_twice(finished, monkeypatch):
         (session, "fit_joint"),
         (session, "cluster_shape"),
         (session, "draw_map"),
-        (tiny.data, "_load"),
+        (tiny.data_sets, "_load"),
     )
     assert finished(*NAMES) == []
 
