@@ -32,7 +32,7 @@ from scedae._tables.kinds import (
 )
 from scedae._tables.summary import LeftOut, lines_of
 from scedae._tables.text import TextColumn, learn_text
-from scedae._tables.values import as_moments
+from scedae._tables.values import as_moments, plain_numbers
 from scedae.exceptions import DegenerateDataWarning, ModelFileError, warn_user
 
 Column = NumberColumn | CategoryColumn | TextColumn
@@ -152,7 +152,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError("the table has column names, but no rows.")
         columns: list[Column] = []
         left_out = []
-        for column in frame.iter_columns():
+        for column in plain_numbers(frame, self.decimal, wanted).iter_columns():
             found = self._learn(column, wanted.get(column.name))
             if isinstance(found, LeftOut):
                 left_out.append(found)
@@ -215,8 +215,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "columns_")
         na_values = _words(self.na_values)
         known = {column.name: column.kind for column in self.columns_}
+        told = [name for name, kind in known.items() if kind != NUMBER]
         read = []
-        for column in as_frame(X).iter_columns():
+        for column in plain_numbers(as_frame(X), self.decimal, told).iter_columns():
             kind = look_at_column(
                 column,
                 na_values=na_values,

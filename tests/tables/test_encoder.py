@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from scedae import TableEncoder, make_table_pipeline
+from scedae._tables import encoder
 from scedae.exceptions import DegenerateDataWarning, ModelFileError
 
 N = 300
@@ -255,3 +256,28 @@ def test_a_pipeline_clusters_and_predicts(table):
     assert pipeline["cluster"].n_features_in_ == len(
         pipeline["encode"].get_feature_names_out()
     )
+
+
+def test_plain_numbers_are_read_alike_together_and_one_by_one(monkeypatch):
+    """Casting all columns at once is a short cut, and changes nothing."""
+    frame = pl.DataFrame(
+        {
+            "plain": ["1", "2.5", None, "-3e2"],
+            "gaps": ["1", "NA", "3", "5"],
+            "code": ["01099", "10115", "20095", "80331"],
+            "comma": ["1,5", "2,5", "3,5", "4,75"],
+            "word": ["a", "b", "a", "b"],
+        }
+    )
+    together = TableEncoder().fit(frame)
+    monkeypatch.setattr(encoder, "plain_numbers", lambda frame, *_: frame)
+    alone = TableEncoder().fit(frame)
+    assert together.to_json() == alone.to_json()
+    assert together.read_cells(frame).equals(alone.read_cells(frame))
+
+
+def test_numbers_that_are_told_to_be_categories_stay_so():
+    frame = pl.DataFrame({"size": ["1", "2", "1", "2"], "x": [0.1, 0.2, 0.5, 0.7]})
+    found = TableEncoder(categorical=["size"]).fit(frame)
+    names = list(found.get_feature_names_out())
+    assert not any("1.0" in name or "2.0" in name for name in names)
