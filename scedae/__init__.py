@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from scedae._landmark_spectral import LandmarkSpectralClustering
     from scedae._members import MemberSpec
     from scedae._model import FittedPipeline, MemberReport
+    from scedae._spectral import GraphCandidate
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
     from scedae._table_pipeline import make_table_pipeline
@@ -21,6 +22,7 @@ __all__ = [
     "SCEDAE",
     "ClusterSuggestion",
     "FittedPipeline",
+    "GraphCandidate",
     "LandmarkSpectralClustering",
     "MemberReport",
     "MemberSpec",
@@ -40,6 +42,7 @@ __getattr__, __dir__ = on_demand(
         "SCEDAE": "scedae._estimator",
         "ClusterSuggestion": "scedae._suggestion",
         "FittedPipeline": "scedae._model",
+        "GraphCandidate": "scedae._spectral",
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
         "MemberReport": "scedae._model",
         "MemberSpec": "scedae._members",

@@ -87,10 +87,9 @@ class Anchoring:
         return tuple(sorted(found, key=lambda each: -each.score))
 
     def _panel(self, anchored: Anchored, most: int) -> spectral.Panel:
-        fused = anchored.fused()
-        scales = [member.column_scale for member in anchored.members]
-        basis = self._basis(fused, most)
-        return spectral.Panel(fused, scales, basis, self._tail.embedding, self._seed)
+        fusion = anchored.fusion()
+        basis = fusion.basis(spectral.n_vectors(self._tail.embedding, most))
+        return fusion.panel(basis, self._tail.embedding, self._seed)
 
     def choose(
         self, n_clusters: int
@@ -193,20 +192,16 @@ class Anchoring:
         rows = [m.encoding for m in distinct if m.encoder is None]
         return [*codes[:_JUDGE_CODES], *rows]
 
-    def _basis(self, fused: spectral.FusedAffinity, n_clusters: int) -> spectral.Basis:
-        trivial = spectral.trivial_vector(fused.column_sums())
-        n_vectors = spectral.n_vectors(self._tail.embedding, n_clusters)
-        return spectral.spectral_basis(spectral.gram_of(fused), trivial, n_vectors)
-
     def _trial(
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
     ) -> np.ndarray:
         """Clusters of some rows, by one graph, of shape (n,)."""
-        fused = anchored.fused()
-        basis = self._basis(fused, n_clusters)
+        fusion = anchored.fusion()
+        basis = fusion.basis(spectral.n_vectors(self._tail.embedding, n_clusters))
         time = spectral.embedding_time(basis, self._tail.embedding, n_clusters)
         matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
-        points = spectral.embed(fused.take(rows), matrix.to(fused.device))
+        fused = fusion.affinity.take(rows)
+        points = spectral.embed(fused, matrix.to(fused.device))
         partition = spectral.partition_rows(
             points,
             n_clusters,

@@ -58,8 +58,8 @@ class Scale:
         return max(planned // self.divisor, min(planned, fewest))
 
 
-# The graphs that are tried where nobody says which one: from half of the rows as
-# landmarks to a thirtieth, each four times as coarse as the one before.
+# The graphs that are tried where nobody says which one, the finest first: all planned
+# landmarks with 3 and with 5 neighbours, then a quarter and a sixteenth of them.
 _SCALES = (Scale(3), Scale(5), Scale(5, 4), Scale(5, 16))
 
 

@@ -26,9 +26,11 @@ class Anchored:
     def n_landmarks(self) -> int:
         return len(self.members[0].landmarks)
 
-    def fused(self) -> spectral.FusedAffinity:
-        """Z̄ of the rows at hand, as if there were no others."""
-        return spectral.fuse(self.affinities, [m.column_scale for m in self.members])
+    def fusion(self) -> Fusion:
+        """Z̄ and its sums of the rows at hand, as if there were no others."""
+        scales = [member.column_scale for member in self.members]
+        fused = spectral.fuse(self.affinities, scales)
+        return Fusion(self.members, fused, spectral.gram_of(fused), fused.column_sums())
 
 
 @dataclass(frozen=True)
@@ -89,13 +91,11 @@ class Fusion:
 
 def fuse_members(anchored: Anchored, rows: Rows, scaler: Scaler, tick: Tick) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
-    members = anchored.members
     if rows.all_at_hand:
-        fused = anchored.fused()
-        return Fusion(members, fused, spectral.gram_of(fused), fused.column_sums())
-    kernel = partial(landmark_sums, tuple(members), anchored.n_neighbors)
+        return anchored.fusion()
+    kernel = partial(landmark_sums, tuple(anchored.members), anchored.n_neighbors)
     sums: LandmarkSums = rows.total(on_scaled(rows, scaler, kernel), add, tick)
-    members = _rescaled(members, sums)
+    members = _rescaled(anchored.members, sums)
     fused = spectral.fuse(anchored.affinities, [m.column_scale for m in members])
     return Fusion(members, fused, *sums.fused(members))
 
