@@ -19,7 +19,7 @@ from scedae._storage.container import pack_container
 from scedae.cli.app import app
 from scedae.cli.messages import InputError
 from scedae.cli.output import write_record
-from scedae.cli.record import read_run
+from scedae.cli.record import read_record
 from scedae.exceptions import ModelFileError
 from tests.golden.make import HERE as GOLDEN
 from tests.test_faults import RUN, a_checkpoint, trained
@@ -183,7 +183,7 @@ def records(rng: np.random.Generator, folder: Path) -> Cases:
 
     def look(damaged: bytes) -> None:
         path.write_bytes(damaged)
-        assert read_run(folder) == run, "damage was taken up"
+        assert read_record(folder) == run, "damage was taken up"
 
     while True:
         damaged = _damaged_bytes(raw, rng)

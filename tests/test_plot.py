@@ -74,7 +74,7 @@ def test_embedding_by_classes(model, blobs):
 
 
 def test_embedding_of_many_rows_is_a_sample(model, monkeypatch):
-    monkeypatch.setattr("scedae.plot._embedding.MAX_ROWS", 100)
+    monkeypatch.setattr("scedae.plot._embedding_picture.MAX_ROWS", 100)
     ax = plot.embedding(model, method="pca")
     assert n_points(ax) == 100
     assert ax.get_title("left") == "100 of 240 rows in 3 clusters"

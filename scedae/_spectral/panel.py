@@ -81,7 +81,7 @@ class Panel:
                 self._opinion(view, n_clusters, f"half {cut} {side}")
                 for side, view in enumerate(pair)
             ]
-            found.append(agreement([labels, *halves]))
+            found.append(agreement_beyond_chance([labels, *halves]))
         return float(np.mean(found))
 
     def _opinion(self, view: View, n_clusters: int, name: str) -> np.ndarray:
@@ -109,7 +109,7 @@ def weigh_numbers(
         yield found
 
 
-def agreement(opinions: Sequence[np.ndarray]) -> float:
+def agreement_beyond_chance(opinions: Sequence[np.ndarray]) -> float:
     """Mean adjusted Rand index over all pairs of labels, in [0, 1].
 
     1 when all are the same up to the names of the clusters, 0 when they agree no more

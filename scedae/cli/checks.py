@@ -45,7 +45,7 @@ def refuse_gaps(
     )
 
 
-def refuse_not_finite(source: Source, X: np.ndarray, first_row: int = 0) -> None:
+def refuse_bad_numbers(source: Source, X: np.ndarray, first_row: int = 0) -> None:
     """The first number of an array that is not finite, as an error."""
     if X.dtype.kind != "f":
         return

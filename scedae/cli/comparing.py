@@ -10,7 +10,7 @@ import typer
 
 from scedae.cli.messages import InputError, note
 from scedae.cli.output import LABELS, new_file
-from scedae.cli.summary import show_grid
+from scedae.cli.printing import show_grid
 
 
 def compare_runs(
@@ -19,10 +19,10 @@ def compare_runs(
     """What ``scedae compare`` does."""
     both = _joined(first, second)
     try:
-        from scedae.report.comparison import compare, write_comparison
+        from scedae.report.comparison import compare_labels, write_comparison
     except ImportError as error:
         raise InputError(f"runs cannot be compared: {error}") from error
-    found = compare(both["label"].to_numpy(), both["label_right"].to_numpy())
+    found = compare_labels(both["label"].to_numpy(), both["label_right"].to_numpy())
     if out is not None:
         with new_file(out, force=force) as path:
             write_comparison(found, path, (first.name, second.name))

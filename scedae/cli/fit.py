@@ -30,7 +30,7 @@ Decimal = Literal["auto", ".", ","]
 Impute = Literal["median", "mean", "zero", "flag"]
 
 
-class Effort(StrEnum):
+class EffortName(StrEnum):
     """How much work the recipe asks for."""
 
     fast = "fast"
@@ -139,7 +139,7 @@ def fit(
         ),
     ] = Preset.default,
     effort: Annotated[
-        Effort | None,
+        EffortName | None,
         _parameter("How much work: a first look, the recipe, or patience and a GPU."),
     ] = None,
     ensemble: Annotated[

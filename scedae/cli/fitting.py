@@ -25,10 +25,10 @@ from scedae.cli.output import (
     write_record,
 )
 from scedae.cli.page import write_page
+from scedae.cli.printing import show_summary
 from scedae.cli.record import StageClock, describe_run
 from scedae.cli.sources import Source
-from scedae.cli.summary import show_summary
-from scedae.cli.tables import Table, read_table
+from scedae.cli.tables import Table, load_table
 from scedae.metrics import evaluate
 
 
@@ -87,7 +87,7 @@ def _run(
     begun = time.perf_counter()
     with noted_warnings() as warnings, StageClock() as clock:
         clock.begin("read")
-        table = read_table(source, asked.choice, asked.reading)
+        table = load_table(source, asked.choice, asked.reading)
         model = build(table)
         if table.encoder is not None and model.verbose:
             say(f"{source.given}: {table.encoder.summary()}")

@@ -9,7 +9,7 @@ import typer
 
 from scedae import datasets as known
 from scedae.cli.messages import errors_of, noted_warnings
-from scedae.cli.summary import show_grid
+from scedae.cli.printing import show_grid
 from scedae.exceptions import ChecksumError
 
 

@@ -1,4 +1,4 @@
-"""Clusters of new rows, a batch at a time."""
+"""Clusters of new rows, a part of the table at a time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import typer
 
 from scedae import SCEDAE
 from scedae._tables.keeping import from_text
-from scedae.cli.batches import Batch, Wanted, read_batches
 from scedae.cli.choice import Reading
 from scedae.cli.messages import errors_of, note, noted_warnings
 from scedae.cli.output import MODEL, new_labels, write_labels
+from scedae.cli.parts import Part, Wanted, read_parts
 from scedae.cli.sources import Source
 
 
@@ -46,9 +46,9 @@ def predict_file(
     counts: Counter[int] = Counter()
     inputs = [_model_file(model), *source.files]
     with noted_warnings(), _target(out, force=force, inputs=inputs) as file:
-        batches = read_batches(source, wanted, id_column, Reading(**reading))
-        parts = _predicted(fitted, source, batches, counts, quiet=quiet)
-        write_labels(file, parts, verbatim=verbatim_ids)
+        parts = read_parts(source, wanted, id_column, Reading(**reading))
+        answers = _predicted(fitted, source, parts, counts, quiet=quiet)
+        write_labels(file, answers, verbatim=verbatim_ids)
     n_rows, seconds = counts.total(), round(time.perf_counter() - begun, 3)
     if not quiet:
         note(f"{n_rows:,} rows in {seconds:.1f} s")
@@ -87,25 +87,25 @@ def _target(
 def _predicted(
     model: SCEDAE,
     source: Source,
-    batches: Iterator[Batch],
+    parts: Iterator[Part],
     counts: Counter[int],
     *,
     quiet: bool,
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Ids, labels and confidence of each batch, counted as they pass."""
+    """Ids, labels and confidence of each part, counted as they pass."""
     known, unknown = getattr(model, "feature_names_in_", None), Counter[str]()
     names = None if known is None else list(known)
     live = not quiet and sys.stderr.isatty()
-    for batch in batches:
+    for part in parts:
         # The model wants the names it knows, also where the file has none.
-        rows = batch.rows if names is None else pl.DataFrame(batch.rows, names)
+        rows = part.rows if names is None else pl.DataFrame(part.rows, names)
         with errors_of(source.given):
             labels, confidence = model.predict_with_confidence(rows)
         counts.update(labels.tolist())
-        unknown.update(batch.unknown)
+        unknown.update(part.unknown)
         if live:
             sys.stderr.write(f"\r\x1b[2K{counts.total():,} rows")
-        yield batch.ids, labels, confidence
+        yield part.ids, labels, confidence
     if live:
         sys.stderr.write("\n")
     for name, count in unknown.items():

@@ -126,7 +126,7 @@ def _candidates(model: SCEDAE) -> list[dict[str, Any]]:
     return [asdict(candidate) for candidate in model.suggestion_.candidates]
 
 
-def read_run(folder: Path) -> dict[str, Any]:
+def read_record(folder: Path) -> dict[str, Any]:
     """The record of an earlier run."""
     path = folder / RUN
     if not path.is_file():

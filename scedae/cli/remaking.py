@@ -10,14 +10,14 @@ from scedae import SCEDAE
 from scedae.cli.messages import InputError, errors_of, noted_warnings
 from scedae.cli.output import MODEL, REPORT, new_file
 from scedae.cli.page import write_page
-from scedae.cli.record import asked_of, read_run
+from scedae.cli.record import asked_of, read_record
 from scedae.cli.sources import Source
-from scedae.cli.tables import read_table
+from scedae.cli.tables import load_table
 
 
 def remake_page(run: Path, data: str | None) -> None:
     """What ``scedae report`` does; ``data`` says where the data lies now."""
-    record = read_run(run)
+    record = read_record(run)
     known = record["data"]
     try:
         source = Source(data or known["path"])
@@ -31,7 +31,7 @@ def remake_page(run: Path, data: str | None) -> None:
         )
     with errors_of(str(run)):
         model = SCEDAE.load(run / MODEL)
-    table = read_table(source, *asked_of(record))
+    table = load_table(source, *asked_of(record))
     with noted_warnings(), new_file(run / REPORT, force=True) as path:
         write_page(model, table, path, record)
     typer.echo(str(run / REPORT))

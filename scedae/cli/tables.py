@@ -11,11 +11,11 @@ import polars as pl
 from scedae._tables.encoder import TableEncoder
 from scedae._tables.keeping import to_text
 from scedae._tables.kinds import ID
-from scedae._tables.table_files import read_table as read_frame
+from scedae._tables.table_files import read_table
 from scedae.cli.arrays import chosen_columns, load_array
-from scedae.cli.cells import read_cells
-from scedae.cli.checks import refuse_not_finite, require_columns
+from scedae.cli.checks import refuse_bad_numbers, require_columns
 from scedae.cli.choice import Choice, Reading
+from scedae.cli.h5ad import read_cells
 from scedae.cli.messages import InputError, errors_of
 from scedae.cli.sources import CELLS_SUFFIX, Source
 
@@ -60,23 +60,23 @@ class Table:
         )
 
 
-def read_table(source: Source, choice: Choice, reading: Reading) -> Table:
+def load_table(source: Source, choice: Choice, reading: Reading) -> Table:
     """All rows of a file or a data set, checked, in memory (.npy: memory-mapped)."""
     if source.is_frame:
         return _from_frame(source, choice, reading)
     if not source.is_dataset and source.suffix == CELLS_SUFFIX:
         cells = read_cells(source, choice)
-        refuse_not_finite(source, cells.rows)
+        refuse_bad_numbers(source, cells.rows)
         return Table(cells.rows, cells.ids, cells.labels, about=cells.about)
     X, labels = load_array(source, choice.labels)
     X, ids, columns = chosen_columns(source, X, choice)
-    refuse_not_finite(source, X)
+    refuse_bad_numbers(source, X)
     return Table(X, ids, labels, columns, choice.id_column)
 
 
 def _from_frame(source: Source, choice: Choice, reading: Reading) -> Table:
     with errors_of(source.given):
-        frame = read_frame(
+        frame = read_table(
             source.path, separator=reading.separator, header=reading.header
         )
     features = choice.features(source, frame.columns)

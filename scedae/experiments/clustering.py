@@ -36,7 +36,7 @@ from scedae.internal import (
 _KMEANS_STARTS = 10
 
 
-def cluster(run: PaperRun, place: Place) -> Record:
+def carry_out(run: PaperRun, place: Place) -> Record:
     """Labels of a run on a data set, as a record with its scores."""
     data = load_data(place.specification, run.data)
     device = place.clustering_device(len(data.rows))

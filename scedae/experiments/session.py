@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from scedae._device import resolve_device
-from scedae.experiments.clustering import cluster
+from scedae.experiments.clustering import carry_out
 from scedae.experiments.data_sets import load_data
 from scedae.experiments.encodings import train_encodings, training_run
 from scedae.experiments.environment import Place
@@ -41,7 +41,7 @@ class Session:
         for method in ("kmeans", "lsc"):  # the longest first
             for run in missing:
                 if run.method == method:
-                    self._send(cluster, run)
+                    self._send(carry_out, run)
         self._cluster_encodings([r for r in missing if r.needs_encodings])
         self._fit_joint([r for r in missing if r.experiment == "joint"])
         self._wait()
@@ -61,7 +61,7 @@ class Session:
             if not path.exists():
                 self._train(path, own[0])
             for run in own:
-                self._send(embed_rows if run.method == "embedding" else cluster, run)
+                self._send(embed_rows if run.method == "embedding" else carry_out, run)
 
     def _train(self, path: Path, run: PaperRun) -> None:
         self._make_room()

@@ -4,11 +4,11 @@ Each function reads public attributes of a model and returns the Axes or the Fig
 drew on. Importing this module needs no matplotlib; drawing does.
 """
 
-from scedae.plot._embedding import embedding
+from scedae.plot._embedding_picture import embedding
 from scedae.plot._exemplars import exemplars
-from scedae.plot._members import agreement, training_curves
-from scedae.plot._spectrum import spectrum
-from scedae.plot._suggestion import suggestion
+from scedae.plot._member_pictures import agreement, training_curves
+from scedae.plot._spectrum_picture import spectrum
+from scedae.plot._suggestion_picture import suggestion
 
 __all__ = [
     "agreement",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from scedae.report.numerals import day, short
-from scedae.report.source import Source
+from scedae.report.source import NamedRows
 
 # Columns shown, and categories of one of them; the rest is no longer read.
 MOST_COLUMNS = 40
@@ -47,7 +47,7 @@ class CategoryAbout:
 About = NumberAbout | CategoryAbout
 
 
-def about_columns(source: Source, given: Any) -> list[About]:
+def about_columns(source: NamedRows, given: Any) -> list[About]:
     """The columns of ``given``, or those of the rows themselves."""
     if given is None:
         columns = min(source.n_columns, MOST_COLUMNS)

@@ -11,9 +11,9 @@ from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 from scedae._whole_file import whole_file
-from scedae.report import palette
+from scedae.report import marks
 from scedae.report.numerals import percent
-from scedae.report.render import render
+from scedae.report.render import render_page
 
 # The picture of the flow, in pixels.
 _WIDTH, _HEIGHT, _BAR, _AIR = 760, 460, 18, 10
@@ -35,7 +35,7 @@ class Comparison:
         return int(self.counts.sum())
 
 
-def compare(first: np.ndarray, second: np.ndarray) -> Comparison:
+def compare_labels(first: np.ndarray, second: np.ndarray) -> Comparison:
     """Labels of the same rows by two models."""
     counts = contingency_matrix(first, second)
     rows, columns = linear_sum_assignment(counts, maximize=True)
@@ -88,10 +88,10 @@ def write_comparison(
         "height": _HEIGHT,
         "bar": _BAR,
         "shares": (found.counts / found.counts.sum(axis=1, keepdims=True)).round(3),
-        "themes": {"light": palette.LIGHT, "dark": palette.DARK},
+        "themes": {"light": marks.LIGHT, "dark": marks.DARK},
         "sheet": None,
     }
-    page = render(context, "compare.html")
+    page = render_page(context, "compare.html")
     with whole_file(path) as file:
         file.write_text(page, encoding="utf-8")
 
@@ -110,7 +110,7 @@ def _blocks(labels: list[str], sizes: np.ndarray) -> list[Block]:
     for place, (label, size) in enumerate(zip(labels, sizes.tolist(), strict=True)):
         height = room * size / sizes.sum()
         text = f"{label} · {size:,}"
-        blocks.append(Block(round(y, 1), round(height, 1), palette.color(place), text))
+        blocks.append(Block(round(y, 1), round(height, 1), marks.color(place), text))
         y += height + _AIR
     return blocks
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scedae.report.numerals import aligned
-from scedae.report.source import Source
+from scedae.report.source import NamedRows
 
 # Rows made dense at a time, so that a large matrix is never copied as a whole.
 _BLOCK_ROWS = 4096
@@ -31,7 +31,7 @@ class Contrast:
         return aligned(value, float(self.deviations[column]))
 
 
-def contrast(source: Source, labels: np.ndarray, n_clusters: int) -> Contrast:
+def contrast(source: NamedRows, labels: np.ndarray, n_clusters: int) -> Contrast:
     """Standardised differences of cluster means, in one pass over the rows.
 
     Columns that do not vary have no difference, and neither has a cluster that holds

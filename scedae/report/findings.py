@@ -12,14 +12,14 @@ from scedae.report.about import About, about_columns
 from scedae.report.features import Contrast, contrast
 from scedae.report.pictures import picture_side
 from scedae.report.profiles import Trait, by_strength, traits_of
-from scedae.report.source import Source
+from scedae.report.source import NamedRows
 
 
 @dataclass(frozen=True)
 class Findings:
     """A clustering of named rows."""
 
-    source: Source
+    source: NamedRows
     labels: np.ndarray  # (n,)
     distances: np.ndarray  # (n, k) to the centres
     confidence: np.ndarray  # (n,)
@@ -43,7 +43,7 @@ class Findings:
         return self.source.columns[column]
 
 
-def look_at(model: Any, source: Source, given: Any = None) -> Findings:
+def look_at(model: Any, source: NamedRows, given: Any = None) -> Findings:
     """Everything that is computed once and used in several places."""
     labels = np.asarray(model.labels_)
     side = picture_side(source)

@@ -6,7 +6,7 @@ from typing import Any
 
 from scedae.report.numerals import seconds
 from scedae.report.run import Run
-from scedae.report.source import Source
+from scedae.report.source import NamedRows
 
 _SCALING = {
     "none": "values taken as they are",
@@ -42,7 +42,7 @@ _NUMBERS = (
 )
 
 
-def story(model: Any, source: Source) -> list[str]:
+def story(model: Any, source: NamedRows) -> list[str]:
     """Two short paragraphs for someone who does not know the method."""
     networks = _networks(model)
     n_clusters = len(model.cluster_centers_)

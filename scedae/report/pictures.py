@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scedae.report.png import data_uri, encode_png
-from scedae.report.source import Source
+from scedae.report.source import NamedRows
 
 # Rows looked at to tell pictures from tables.
 _LOOKED_AT = 500
@@ -51,7 +51,7 @@ class Sheet:
         return number % self.across, number // self.across
 
 
-def picture_side(source: Source) -> int | None:
+def picture_side(source: NamedRows) -> int | None:
     """Pixels a side if rows look like square pictures, else None."""
     side = math.isqrt(source.n_columns)
     if side * side != source.n_columns or source.n_columns < _FEWEST_PIXELS:

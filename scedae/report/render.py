@@ -28,7 +28,7 @@ _TURNS = re.compile(
 )
 
 
-def render(context: dict[str, Any], template: str = "page.html") -> str:
+def render_page(context: dict[str, Any], template: str = "page.html") -> str:
     """The page; every string is escaped, JSON included (``tojson``).
 
     A name cannot turn what stands beside it around: marks of direction are replaced.

@@ -15,7 +15,7 @@ _LONGEST_NAME = 80
 
 
 @dataclass(frozen=True)
-class Source:
+class NamedRows:
     """The rows of the fit with their names."""
 
     rows: Any  # (n, d) ndarray or CSR matrix
@@ -42,8 +42,8 @@ class Source:
 
 def check_source(
     model: Any, X: Any, ids: Any, columns: Any, true_labels: Any
-) -> Source:
-    """The arguments of ``write_report`` as a ``Source``, or an error that helps."""
+) -> NamedRows:
+    """The arguments of ``write_report`` as a ``NamedRows``, or an error that helps."""
     check_is_fitted(model, "pipeline_")
     if not hasattr(model, "embedding_"):
         raise ValueError(
@@ -68,7 +68,7 @@ def check_source(
     if ids is None:
         ids = getattr(X, "index", range(n_rows))
     numbered = [f"column {j}" for j in range(n_columns)]
-    return Source(
+    return NamedRows(
         rows,
         _names("ids", ids, n_rows),
         numbered if columns is None else _names("columns", columns, n_columns),

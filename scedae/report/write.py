@@ -10,15 +10,15 @@ import numpy as np
 
 from scedae._provenance import versions
 from scedae._whole_file import whole_file
-from scedae.report import method, palette, recipe
+from scedae.report import marks, method, recipe
 from scedae.report.cards import Card, choose_rows, describe_cluster
 from scedae.report.findings import Findings, look_at
-from scedae.report.members import member_lines, training_curves
+from scedae.report.member_lines import draw_curves, member_lines
 from scedae.report.pictures import picture_sheet
 from scedae.report.places import all_places
 from scedae.report.points import pack_points, sample_rows
 from scedae.report.profiles import heat_map
-from scedae.report.render import render
+from scedae.report.render import render_page
 from scedae.report.run import Run, read_run
 from scedae.report.scores import Scores, score
 from scedae.report.source import check_source
@@ -98,7 +98,7 @@ def render_report(
     """The page of ``write_report`` as a text."""
     source = check_source(model, X, ids, columns, true_labels)
     findings = look_at(model, source, about)
-    return render(_collect(model, findings, names or {}, read_run(info or {})))
+    return render_page(_collect(model, findings, names or {}, read_run(info or {})))
 
 
 def _collect(
@@ -125,7 +125,7 @@ def _collect(
         "story": method.story(model, source),
         "facts": method.facts(model, run),
         "numbers": _key_numbers(model, findings, cards, scores),
-        "themes": {"light": palette.LIGHT, "dark": palette.DARK},
+        "themes": {"light": marks.LIGHT, "dark": marks.DARK},
         "cards": cards,
         "widest_bar": max(
             (abs(feature.difference) for card in cards for feature in card.features),
@@ -142,7 +142,7 @@ def _collect(
         # What the number of clusters rests on: a paragraph each.
         "evidence": [second_opinion(model)],
         "members": member_lines(model),
-        "curves": training_curves(model.members_),
+        "curves": draw_curves(model.members_),
         "scores": scores,
         "code": recipe.code(model),
         "versions": run.versions or versions(),

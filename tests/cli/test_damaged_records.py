@@ -7,7 +7,7 @@ import pytest
 
 from scedae.cli.messages import InputError
 from scedae.cli.output import unsealed, write_record
-from scedae.cli.record import read_run
+from scedae.cli.record import read_record
 
 RUN = {
     "estimator": "SCEDAE",
@@ -30,7 +30,7 @@ def folder(tmp_path):
 
 
 def test_a_record_is_read_as_it_was_written(folder):
-    assert read_run(folder) == RUN
+    assert read_record(folder) == RUN
     assert unsealed((folder / "run.json").read_bytes()) == RUN
 
 
@@ -41,7 +41,7 @@ def test_a_changed_bit_is_refused_or_says_the_same(folder):
         raw[place] ^= (bit := 1 << int(rng.integers(8)))
         path.write_bytes(raw)
         try:
-            assert read_run(folder) == RUN  # a space more or less
+            assert read_record(folder) == RUN  # a space more or less
         except InputError as error:
             assert "run.json is not as scedae fit wrote it" in str(error)
         raw[place] ^= bit
@@ -53,4 +53,4 @@ def test_a_changed_bit_is_refused_or_says_the_same(folder):
 def test_what_is_no_record_is_refused(folder, content):
     (folder / "run.json").write_text(content)
     with pytest.raises(InputError, match="fit again"):
-        read_run(folder)
+        read_record(folder)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from scedae import LandmarkSpectralClustering
-from scedae.cli import batches
+from scedae.cli import parts
 
 
 @pytest.fixture
@@ -49,15 +49,15 @@ def test_batches_of_any_size_give_the_same(
     np.save("new.npy", blobs[0])
     np.savez("new.npz", blobs[0])
     sizes = []
-    original = batches.read_batches
+    original = parts.read_parts
 
     def counted(*arguments):
         for batch in original(*arguments):
             sizes.append(len(batch.ids))
             yield batch
 
-    monkeypatch.setattr("scedae.cli.batches._BATCH_NUMBERS", 6 * height)
-    monkeypatch.setattr("scedae.cli.predicting.read_batches", counted)
+    monkeypatch.setattr("scedae.cli.parts._PART_NUMBERS", 6 * height)
+    monkeypatch.setattr("scedae.cli.predicting.read_parts", counted)
     out = predict(command, f"new.{suffix}")
     found = [line.split(",")[1:] for line in out.splitlines()]
     expected = [line.split(",")[1:] for line in run.splitlines()][: len(found)]
@@ -139,7 +139,7 @@ def test_gaps_in_new_rows_are_filled_as_in_the_fit(run, command, frame):
 def test_a_model_of_an_array_refuses_gaps_and_names_them(
     fit, npy, command, refused, frame, monkeypatch
 ):
-    monkeypatch.setattr("scedae.cli.batches._BATCH_NUMBERS", 60)
+    monkeypatch.setattr("scedae.cli.parts._PART_NUMBERS", 60)
     assert fit(npy)[0] == 0
     numbers = frame.select(pl.col("^x.$"))
     numbers.with_columns(

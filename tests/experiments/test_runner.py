@@ -47,7 +47,7 @@ def test_nothing_is_done_twice(finished, monkeypatch):
     shutil.rmtree(finished.folder / "encodings")
     forbid(
         monkeypatch,
-        (session, "cluster"),
+        (session, "carry_out"),
         (session, "train_encodings"),
         (session, "fit_joint"),
         (session, "cluster_shape"),
@@ -182,13 +182,13 @@ def test_small_and_full_numbers_do_not_mix(reproduce):
 def test_a_failing_run_stops_the_others_and_keeps_what_is_done(reproduce, monkeypatch):
     done = []
 
-    def cluster(run, place):
+    def carry_out(run, place):
         if len(done) == 3:
             raise RuntimeError("no more")
         done.append(run)
-        return clustering.cluster(run, place)
+        return clustering.carry_out(run, place)
 
-    monkeypatch.setattr(session, "cluster", cluster)
+    monkeypatch.setattr(session, "carry_out", carry_out)
     with pytest.raises(RuntimeError, match="no more"):
         reproduce("landmarks")
     assert len(list(Store(reproduce.folder).records())) == 3 + 1  # and the training

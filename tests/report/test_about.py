@@ -8,7 +8,7 @@ import pytest
 from scedae import SCEDAE
 from scedae.report import write_report
 from scedae.report.about import CategoryAbout, NumberAbout, about_columns
-from scedae.report.comparison import compare, write_comparison
+from scedae.report.comparison import compare_labels, write_comparison
 from scedae.report.numerals import short
 from scedae.report.profiles import heat_map, profile, traits_of
 from tests.helpers import QUICK
@@ -155,11 +155,11 @@ def test_every_control_has_a_name(customers, opened):  # noqa: F811
 def test_two_runs_are_compared(tmp_path, opened):  # noqa: F811
     first = np.repeat([0, 1, 2], 40)
     second = np.r_[np.repeat([2, 0], 40), np.repeat([1, 0], 20)]
-    found = compare(first, second)
+    found = compare_labels(first, second)
     assert found.second == ["2", "0", "1"]  # matched pairs face each other
     assert found.moved == 20
     assert found.n_rows == 120
-    assert compare(first, (first + 1) % 3).ari == 1
+    assert compare_labels(first, (first + 1) % 3).ari == 1
     path = tmp_path / "page.html"
     write_comparison(found, path, ("<b>march", "april"))
     page = opened(path)

@@ -8,14 +8,14 @@ import pytest
 from matplotlib.image import imread
 
 from scedae.datasets import load_digits
-from scedae.report import numerals, palette
+from scedae.report import marks, numerals
 from scedae.report.features import contrast
 from scedae.report.pictures import picture_sheet, picture_side
 from scedae.report.places import all_places
 from scedae.report.png import encode_png
 from scedae.report.points import sample_rows
 from scedae.report.scores import score
-from scedae.report.source import Source
+from scedae.report.source import NamedRows
 from scedae.report.spectrum import draw_spectrum
 from scedae.report.stability import second_opinion
 from tests.report.conftest import smooth_pictures
@@ -24,7 +24,7 @@ from tests.report.conftest import smooth_pictures
 def source_of(X, columns=None):
     names = columns or [f"column {j}" for j in range(X.shape[1])]
     ids = [str(i) for i in range(len(X))]
-    return Source(X, ids, names, columns is not None, None)
+    return NamedRows(X, ids, names, columns is not None, None)
 
 
 def test_contrast_against_plain_numpy(rng):
@@ -157,7 +157,7 @@ SIGHT = {
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("colors", [palette.LIGHT, palette.DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("colors", [marks.LIGHT, marks.DARK], ids=["light", "dark"])
 def test_colors_stay_apart(sight, colors):
     """At least as far as the eight colours of Okabe and Ito: 0.076 in OKLab."""
     rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in colors]) / 255

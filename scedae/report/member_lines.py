@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scedae.report import palette
+from scedae.report import marks
 from scedae.report.charts import Chart, Line, polyline, x_axis, y_axis
 
 # A curve of more points looks the same.
@@ -57,7 +57,7 @@ class TrainingCurves:
     legend: list[Line]
 
 
-def training_curves(members: Sequence[Any]) -> TrainingCurves | None:
+def draw_curves(members: Sequence[Any]) -> TrainingCurves | None:
     """None when nothing was trained.
 
     Members that are snapshots of one training, or other landmarks on it, share a line.
@@ -82,7 +82,7 @@ def training_curves(members: Sequence[Any]) -> TrainingCurves | None:
     lines = [
         Line(
             polyline(x, y, _thinned(losses[key])),
-            palette.color(i),
+            marks.color(i),
             ", ".join(map(str, numbers[key])),
         )
         for i, key in enumerate(losses)

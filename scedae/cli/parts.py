@@ -1,4 +1,4 @@
-"""Read a table a batch at a time, so that it may be larger than memory."""
+"""Read a table a part at a time, so that it may be larger than memory."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from scedae._tables.table_files import open_frame
 from scedae._tables.text_files import TextFormat
 from scedae._tables.values import POINT, to_numbers, without_gaps
 from scedae.cli.arrays import chosen_columns, load_array
-from scedae.cli.checks import refuse_gaps, refuse_not_finite, require_columns
+from scedae.cli.checks import refuse_bad_numbers, refuse_gaps, require_columns
 from scedae.cli.choice import Choice, Reading
 from scedae.cli.messages import InputError, errors_of, polars_errors
 from scedae.cli.sources import CELLS_SUFFIX, Source
-from scedae.cli.tables import ids_of, read_table
+from scedae.cli.tables import ids_of, load_table
 
-# Numbers of one batch: 16 MB of float64.
-_BATCH_NUMBERS = 1 << 21
+# Numbers of one part: 16 MB of float64.
+_PART_NUMBERS = 1 << 21
 
 
 @dataclass(frozen=True)
-class Batch:
+class Part:
     """Some rows of a table, and their ids."""
 
     ids: np.ndarray
@@ -42,31 +42,31 @@ class Wanted:
     learnt: dict[str, Any] | None  # how a table became those columns
 
 
-def read_batches(
+def read_parts(
     source: Source, wanted: Wanted, id_column: str | None, reading: Reading
-) -> Iterator[Batch]:
+) -> Iterator[Part]:
     """All rows in their order, with the columns of a model.
 
     A table is read as the one of the fit was. Where the fit had none, names are looked
     for in files whose columns have names; else columns count by their place.
     """
-    height = max(_BATCH_NUMBERS // wanted.n_columns, 1)
+    height = max(_PART_NUMBERS // wanted.n_columns, 1)
     if not source.is_frame:
-        return _array_batches(source, wanted.n_columns, id_column, height)
+        return _array_parts(source, wanted.n_columns, id_column, height)
     if wanted.learnt is None:
         encode = None
     else:
         encode = TableEncoder.from_json(wanted.learnt["encoder"])
         known = wanted.learnt["id_column"]
         id_column = id_column or known
-    return _frame_batches(source, wanted, encode, id_column, reading, height)
+    return _frame_parts(source, wanted, encode, id_column, reading, height)
 
 
-def _array_batches(
+def _array_parts(
     source: Source, n_columns: int, id_column: str | None, height: int
-) -> Iterator[Batch]:
+) -> Iterator[Part]:
     if not source.is_dataset and source.suffix == CELLS_SUFFIX:
-        table = read_table(source, Choice(), Reading())
+        table = load_table(source, Choice(), Reading())
         X, ids = table.array, table.ids
     else:
         X, _ = load_array(source, None)
@@ -74,18 +74,18 @@ def _array_batches(
     _require_width(source, X.shape[1], n_columns)
     for start in range(0, len(X), height):
         rows = X[start : start + height]
-        refuse_not_finite(source, rows, start)
-        yield Batch(ids[start : start + height], rows, {})
+        refuse_bad_numbers(source, rows, start)
+        yield Part(ids[start : start + height], rows, {})
 
 
-def _frame_batches(
+def _frame_parts(
     source: Source,
     wanted: Wanted,
     encoder: TableEncoder | None,
     id_column: str | None,
     reading: Reading,
     height: int,
-) -> Iterator[Batch]:
+) -> Iterator[Part]:
     start = 0
     form = TextFormat(reading.separator, _header(wanted, reading))
     with (
@@ -99,7 +99,7 @@ def _frame_batches(
         chosen = scan.select(*extra, *columns)
         for frame in chosen.collect_batches(chunk_size=height, maintain_order=True):
             ids = ids_of(frame, id_column, start)
-            yield _batch(source, frame.select(columns), ids, encoder, start)
+            yield _part(source, frame.select(columns), ids, encoder, start)
             start += frame.height
     if start == 0:
         raise InputError(f"{source.given} has column names, but no rows.")
@@ -130,20 +130,20 @@ def _columns(
     return names
 
 
-def _batch(
+def _part(
     source: Source,
     frame: pl.DataFrame,
     ids: np.ndarray,
     encoder: TableEncoder | None,
     start: int,
-) -> Batch:
+) -> Part:
     if encoder is not None:
         encoded = encoder.encode(frame)
-        return Batch(ids, encoded.rows, encoded.unknown)
+        return Part(ids, encoded.rows, encoded.unknown)
     plain = [to_numbers(without_gaps(c), POINT) for c in frame.iter_columns()]
     rows = pl.DataFrame(plain).to_numpy()
     refuse_gaps(source, frame.columns, rows, start)
-    return Batch(ids, rows, {})
+    return Part(ids, rows, {})
 
 
 def _require_width(source: Source, found: int, expected: int) -> None:
