@@ -23,6 +23,7 @@ HOMES = {
 MAY_IMPORT = {
     "cli": {
         "_estimator",
+        "_formats",
         "_provenance",
         "_table_pipeline",
         "_tables",

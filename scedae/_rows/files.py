@@ -1,17 +1,20 @@
-"""Tables of numbers on disk, by path: .npy files, Zarr arrays, Parquet files."""
+"""Matrices on disk of which rows are read: .npy files, mapped arrays, Zarr arrays."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from scedae._rows.extras import import_extra
-
-KINDS = "an .npy file, a Zarr array, or a Parquet file or folder"
+from scedae._formats.numpy_files import open_arrays
+from scedae._formats.reading import (
+    import_extra,
+    library_errors,
+    named,
+    require_matrix,
+)
 
 
 class RowTable(Protocol):
@@ -27,27 +30,6 @@ class RowTable(Protocol):
     def read(self, start: int, stop: int) -> np.ndarray: ...
 
 
-def require_matrix(place: str, shape: Sequence[int], dtype: np.dtype) -> None:
-    if len(shape) != 2:
-        raise ValueError(f"{place} has shape {tuple(shape)}; rows need two dimensions.")
-    if dtype.kind not in "buif":
-        raise ValueError(f"{place} holds {dtype}, not numbers.")
-    if 0 in shape:
-        raise ValueError(f"{place} has shape {tuple(shape)}: there is nothing in it.")
-
-
-@contextmanager
-def _errors_of(place: str) -> Iterator[None]:
-    """What a library says of a damaged file, in one line that names it."""
-    try:
-        yield
-    except OSError:
-        raise
-    except Exception as error:
-        reason = next(iter(str(error).splitlines()), "") or type(error).__name__
-        raise ValueError(f"{place} is damaged, or is not {KINDS}: {reason}") from error
-
-
 class NpyTable:
     """An .npy file, read and not mapped: mapped pages count as memory in use."""
 
@@ -56,16 +38,16 @@ class NpyTable:
     def __init__(self, path: Path) -> None:
         self._path = path
         self.place = repr(str(path))
-        with _errors_of(self.place):
-            header = np.load(path, mmap_mode="r", allow_pickle=False)
-        if not isinstance(header, np.memmap):
-            raise ValueError(f"{self.place} is not {KINDS}.")
-        require_matrix(self.place, header.shape, header.dtype)
-        if not header.flags.c_contiguous:
-            raise ValueError(
-                f"{self.place} is stored column after column (Fortran order), so rows "
-                "cannot be read: save np.ascontiguousarray of it."
-            )
+        with named(self.place):
+            header = open_arrays(path)
+            if not isinstance(header, np.memmap):
+                raise ValueError("it is an .npz archive; save one array as .npy.")
+            require_matrix(header.shape, header.dtype)
+            if not header.flags.c_contiguous:
+                raise ValueError(
+                    "it is stored column after column (Fortran order), so rows cannot "
+                    "be read: save np.ascontiguousarray of it."
+                )
         self.shape: tuple[int, int] = header.shape
         self.dtype = header.dtype
         self._offset = header.offset
@@ -87,7 +69,8 @@ class MappedTable:
 
     def __init__(self, array: np.memmap) -> None:
         self.place = f"the mapped file {str(array.filename)!r}"
-        require_matrix(self.place, array.shape, array.dtype)
+        with named(self.place):
+            require_matrix(array.shape, array.dtype)
         self.shape: tuple[int, int] = array.shape
         self.dtype = array.dtype
         self._array = array
@@ -102,18 +85,19 @@ class ZarrTable:
     names: Sequence[str] | None = None
 
     def __init__(self, path: Path) -> None:
-        zarr = import_extra("zarr", "a Zarr array")
+        zarr = import_extra("zarr", "a Zarr array", "files")
         self.place = repr(str(path))
-        with _errors_of(self.place):
-            self._array = zarr.open(path, mode="r")
-        if not hasattr(self._array, "shape"):
-            raise ValueError(
-                f"{self.place} is a Zarr group; name one of its arrays, e.g. "
-                f"{str(path / 'rows')!r}."
-            )
-        self.shape: tuple[int, int] = tuple(self._array.shape)
-        self.dtype = np.dtype(self._array.dtype)
-        require_matrix(self.place, self.shape, self.dtype)
+        with named(self.place):
+            with library_errors():
+                self._array = zarr.open(path, mode="r")
+            if not hasattr(self._array, "shape"):
+                raise ValueError(
+                    "it is a Zarr group; name one of its arrays, e.g. "
+                    f"{str(path / 'rows')!r}."
+                )
+            self.shape: tuple[int, int] = tuple(self._array.shape)
+            self.dtype = np.dtype(self._array.dtype)
+            require_matrix(self.shape, self.dtype)
 
     def read(self, start: int, stop: int) -> np.ndarray:
         return np.asarray(self._array[start:stop])

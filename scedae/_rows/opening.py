@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from scedae._device import resolve_device
-from scedae._rows.files import KINDS, MappedTable, NpyTable, RowTable, ZarrTable
+from scedae._formats.parquet_files import parquet_files
+from scedae._rows.files import MappedTable, NpyTable, RowTable, ZarrTable
 from scedae._rows.parquet import ParquetTable
 from scedae._rows.stored import StoredRows
 from scedae._rows.stream import Stream, fits_in_memory
@@ -57,10 +58,11 @@ def open_table(path: Path) -> RowTable:
         return NpyTable(path)
     if any((path / name).exists() for name in ("zarr.json", ".zarray")):
         return ZarrTable(path)
-    files = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
-    if files and files[0].suffix == ".parquet":
+    if files := parquet_files(path):
         return ParquetTable(path, files)
-    raise ValueError(f"{str(path)!r} is not {KINDS}.")
+    raise ValueError(
+        f"{str(path)!r} is not an .npy file, a Zarr array, or a Parquet file or folder."
+    )
 
 
 def whole(rows: Stream) -> np.ndarray | None:

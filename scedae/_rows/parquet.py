@@ -1,4 +1,4 @@
-"""Parquet files as one table."""
+"""Parquet files as one matrix."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from scedae._rows.extras import import_extra
-from scedae._rows.files import require_matrix
+from scedae._formats.parquet_files import open_parquet
+from scedae._formats.reading import named, require_matrix
 
 
 class ParquetTable:
@@ -21,9 +21,11 @@ class ParquetTable:
     """
 
     def __init__(self, path: Path, files: Sequence[Path]) -> None:
-        self._parquet = import_extra("pyarrow.parquet", "Parquet")
         self.place = repr(str(path))
-        parts = {file: self._open(file) for file in files}
+        parts = {}
+        for file in files:
+            with named(repr(str(file))):
+                parts[file] = open_parquet(file)
         self._groups = [
             (file, group, part.metadata.row_group(group).num_rows)
             for file, part in parts.items()
@@ -35,22 +37,14 @@ class ParquetTable:
         types = [_types(file, schemas[file], self.names) for file in files]
         self.dtype = np.result_type(*(dtype for part in types for dtype in part))
         self.shape = (int(self._ends[-1]) if len(self._ends) else 0, len(self.names))
-        require_matrix(self.place, self.shape, self.dtype)
+        with named(self.place):
+            require_matrix(self.shape, self.dtype)
         # Blocks are smaller than row groups: the last one read is kept.
         self._group = lru_cache(1)(self._read_group)
 
-    def _open(self, file: Path) -> Any:
-        try:
-            return self._parquet.ParquetFile(file)
-        except ValueError as error:  # pyarrow's own errors are such
-            reason = str(error).splitlines()[0]
-            raise ValueError(
-                f"{str(file)!r} is no Parquet file, or it is damaged: {reason}"
-            ) from error
-
     def _read_group(self, number: int) -> np.ndarray:
         file, group, n_rows = self._groups[number]
-        table = self._parquet.ParquetFile(file).read_row_group(group)
+        table = open_parquet(file).read_row_group(group)
         # By name: each file has its own order. A missing value becomes NaN, which is
         # then named with its row.
         columns = [_numbers(table.column(name)) for name in self.names]

@@ -7,13 +7,14 @@ not by the file they came from.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from scedae._formats.parquet_files import scan_parquet
+from scedae._formats.reading import import_extra, library_errors
 from scedae._tables.text_files import COMPRESSED, PlainText, TextFormat, plain_text
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
@@ -45,8 +46,8 @@ def read_table(
         Whether its first line names the columns; None looks at it.
     """
     path = Path(path)
-    with open_frame(path, TextFormat(separator, header)) as scan:
-        frame: pl.DataFrame = _said_well(scan.collect)
+    with open_frame(path, TextFormat(separator, header)) as scan, library_errors():
+        frame: pl.DataFrame = scan.collect()
     if frame.height == 0:
         raise ValueError("it has column names, but no rows.")
     return frame
@@ -60,29 +61,25 @@ def open_frame(path: Path, form: TextFormat) -> Iterator[pl.LazyFrame]:
         with plain_text(path, suffix, form) as text:
             yield _scan_text(text)
     elif suffix == ".parquet":
-        yield _said_well(lambda: pl.scan_parquet(path, glob=False))
+        yield scan_parquet(path)
     elif suffix == ".xlsx":
         yield _read_excel(path).lazy()
     elif suffix in SUFFIXES:
-        with path.open("rb") as file:
-            if file.read(6) != b"ARROW1":
-                raise ValueError("it cannot be read: it is no Arrow file.")
-        yield _said_well(lambda: pl.scan_ipc(path, glob=False))
+        yield _scan_arrow(path)
     else:
         raise ValueError(f"it is none of the kinds {', '.join(SUFFIXES)}.")
 
 
 def _scan_text(text: PlainText) -> pl.LazyFrame:
-    scan = _said_well(
-        lambda: pl.scan_csv(
+    with library_errors():
+        scan = pl.scan_csv(
             text.path,
             separator=text.separator,
             has_header=text.header,
             infer_schema=False,
             glob=False,  # a star in a name is a star
         )
-    )
-    names = _said_well(lambda: scan.collect_schema().names())
+        names = scan.collect_schema().names()
     unnamed = {
         name: f"column_{place}"
         for place, name in enumerate(names)
@@ -93,28 +90,15 @@ def _scan_text(text: PlainText) -> pl.LazyFrame:
     return scan.select(pl.col(name).alias(unnamed.get(name, name)) for name in names)
 
 
+def _scan_arrow(path: Path) -> pl.LazyFrame:
+    with path.open("rb") as file:
+        if file.read(6) != b"ARROW1":
+            raise ValueError("it cannot be read: it is no Arrow file.")
+    with library_errors():
+        return pl.scan_ipc(path, glob=False)
+
+
 def _read_excel(path: Path) -> pl.DataFrame:
-    try:
-        return _said_well(lambda: pl.read_excel(path))
-    except (ImportError, pl.exceptions.ModuleUpgradeRequiredError) as error:
-        raise ImportError(
-            "an .xlsx file needs fastexcel: pip install 'scedae[tables]'."
-        ) from error
-    except ValueError:
-        raise
-    except Exception as error:  # the reader of spreadsheets has errors of its own
-        reason = str(error).strip().split("\n")[0]
-        raise ValueError(f"it cannot be read: {reason}.") from error
-
-
-def _said_well(read: Callable[[], Any]) -> Any:
-    """What ``read`` returns; an error of polars in words that say what to do."""
-    try:
-        return read()
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).strip().split("\n")[0]
-        if "more fields than defined" in reason:
-            reason = "a line has more fields than the first one"
-        elif "utf-8" in reason.lower() or "utf8" in reason.lower():
-            reason = "it is not UTF-8 throughout; save it as UTF-8"
-        raise ValueError(f"it cannot be read: {reason}.") from error
+    import_extra("fastexcel", "an .xlsx file", "tables")
+    with library_errors():
+        return pl.read_excel(path)

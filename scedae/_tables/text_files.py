@@ -15,6 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
+from scedae._formats.reading import import_extra
 from scedae._tables.values import GAP_WORDS
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -69,12 +70,7 @@ def _opened(path: Path) -> IO[bytes]:
     if suffix == ".gz":
         return gzip.open(path)  # type: ignore[return-value] # reads as any other
     if suffix == ".zst":
-        try:
-            import pyarrow
-        except ImportError as error:
-            raise ImportError(
-                "a .zst file needs pyarrow: pip install 'scedae[tables]'."
-            ) from error
+        pyarrow = import_extra("pyarrow", "a .zst file", "tables")
         return pyarrow.input_stream(str(path), compression="zstd")
     return path.open("rb")
 

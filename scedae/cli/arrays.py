@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import zlib
-from zipfile import BadZipFile
-
 import numpy as np
 
+from scedae._formats.numpy_files import open_arrays
+from scedae._formats.reading import require_matrix
 from scedae.cli.checks import require_columns
 from scedae.cli.choice import Choice
-from scedae.cli.messages import InputError
+from scedae.cli.messages import InputError, errors_of
 from scedae.cli.sources import Source
 
 # The value of --labels for a data set, whose labels are no column of it.
@@ -25,29 +24,14 @@ def load_array(
             raise InputError(f"--labels for a data set is {KNOWN!r}, not {labels!r}.")
         X, y = source.dataset
         return X, y if labels else None
-    loaded = _load(source)
+    with errors_of(source.given):
+        loaded = open_arrays(source.path)
     if isinstance(loaded, dict):
         return _from_archive(source, loaded, labels)
     if labels is not None:
         raise InputError(f"{source.given} has no labels beside its rows.")
-    return numeric_matrix(source, loaded), None
-
-
-# What numpy and the modules below it say of files that are damaged.
-_DAMAGED = (ValueError, EOFError, BadZipFile, KeyError, NotImplementedError, zlib.error)
-
-
-def _load(source: Source) -> np.ndarray | dict[str, np.ndarray]:
-    """An array, or those of an archive by name, all of them read."""
-    try:
-        loaded = np.load(source.path, mmap_mode="r", allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            # A plain view: what is written is the same for every way to store rows.
-            return np.asarray(loaded)
-        with loaded:
-            return dict(loaded)
-    except _DAMAGED as error:
-        raise InputError(f"{source.given} cannot be read: {error}") from error
+    # A plain view: what is written is the same for every way to store rows.
+    return _matrix(source, np.asarray(loaded)), None
 
 
 def chosen_columns(
@@ -77,7 +61,7 @@ def _from_archive(
             f"{source.given} must hold one matrix, or one named X; it holds "
             f"{', '.join(arrays) or 'nothing'}."
         )
-    X = numeric_matrix(source, arrays[name])
+    X = _matrix(source, arrays[name])
     if labels is None:
         return X, None
     require_columns(source, [labels], list(arrays))
@@ -90,12 +74,7 @@ def _from_archive(
     return X, y
 
 
-def numeric_matrix(source: Source, array: np.ndarray) -> np.ndarray:
-    if array.ndim != 2 or array.dtype.kind not in "buif":
-        raise InputError(
-            f"{source.given} holds {array.dtype} of shape {array.shape}; a matrix of "
-            "numbers (rows, columns) is needed."
-        )
-    if 0 in array.shape:
-        raise InputError(f"{source.given} has no rows: its shape is {array.shape}.")
+def _matrix(source: Source, array: np.ndarray) -> np.ndarray:
+    with errors_of(source.given):
+        require_matrix(array.shape, array.dtype)
     return array

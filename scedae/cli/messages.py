@@ -46,18 +46,6 @@ def errors_of(subject: str) -> Iterator[None]:
 
 
 @contextmanager
-def polars_errors(subject: str) -> Iterator[None]:
-    """A table that polars cannot read to its end, in one line."""
-    from polars.exceptions import PolarsError
-
-    try:
-        yield
-    except PolarsError as error:
-        reason = str(error).strip().split("\n")[0]
-        raise InputError(f"{subject} cannot be read: {reason}.") from error
-
-
-@contextmanager
 def noted_warnings() -> Iterator[list[str]]:
     """Warnings become notes, and are collected for the record of the run."""
     seen: list[str] = []

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from scedae._formats.reading import library_errors
 from scedae._tables.encoder import TableEncoder
 from scedae._tables.table_files import open_frame
 from scedae._tables.text_files import TextFormat
@@ -16,7 +17,7 @@ from scedae._tables.values import POINT, to_numbers, without_gaps
 from scedae.cli.arrays import chosen_columns, load_array
 from scedae.cli.checks import refuse_bad_numbers, refuse_gaps, require_columns
 from scedae.cli.choice import Choice, Reading
-from scedae.cli.messages import InputError, errors_of, polars_errors
+from scedae.cli.messages import InputError, errors_of
 from scedae.cli.sources import CELLS_SUFFIX, Source
 from scedae.cli.tables import ids_of, load_table
 
@@ -90,7 +91,7 @@ def _frame_parts(
     form = TextFormat(reading.separator, _header(wanted, reading))
     with (
         errors_of(source.given),
-        polars_errors(source.given),
+        library_errors(pl.exceptions.PolarsError),
         open_frame(source.path, form) as scan,
     ):
         present = scan.collect_schema().names()

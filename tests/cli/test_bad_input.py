@@ -28,8 +28,8 @@ FILES = {
     "no spreadsheet": ("a.xlsx", "hello", ["a.xlsx: it cannot be read"]),
     "no gzip": ("a.csv.gz", "hello", ["a.csv.gz: it cannot be unpacked"]),
     "no arrow": ("a.feather", "hello", ["a.feather: it cannot be read"]),
-    "no npy": ("a.npy", "hello", ["a.npy cannot be read"]),
-    "no npz": ("a.npz", "hello", ["a.npz cannot be read"]),
+    "no npy": ("a.npy", "hello", ["a.npy: it cannot be read"]),
+    "no npz": ("a.npz", "hello", ["a.npz: it cannot be read"]),
 }
 
 
@@ -45,9 +45,9 @@ def test_files(kind, fit, refused):
 ARRAYS = {
     "a vector": (np.zeros(5), "shape (5,)"),
     "a cube": (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
-    "no rows": (np.zeros((0, 3)), "no rows"),
-    "text": (np.array([["a", "b"]]), "matrix of numbers"),
-    "complex": (np.zeros((3, 2), complex), "matrix of numbers"),
+    "no rows": (np.zeros((0, 3)), "nothing in it"),
+    "text": (np.array([["a", "b"]]), "not numbers"),
+    "complex": (np.zeros((3, 2), complex), "not numbers"),
     "objects": (np.array([[{}, 1]]), "cannot be read"),
     "not finite": (np.array([[1.0, 2], [3, np.nan], [5, 6]]), "row 1, column 1 has na"),
 }

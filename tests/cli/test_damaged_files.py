@@ -20,14 +20,14 @@ def damage(path, place=-30):
 
 def test_an_npz_of_objects(fit, refused, blobs):
     np.savez("a.npz", X=blobs[0], y=np.array([{}, None], dtype=object))
-    refused(fit("a.npz"), "a.npz cannot be read")
+    refused(fit("a.npz"), "a.npz: it cannot be read")
 
 
 @pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
 def test_an_npz_with_a_flipped_bit(fit, refused, blobs, save):
     save("a.npz", X=blobs[0])
     damage("a.npz", 3000)
-    refused(fit("a.npz"), "a.npz cannot be read")
+    refused(fit("a.npz"), "a.npz: it cannot be read")
 
 
 def test_a_column_that_is_named_twice(fit, refused, csv):

@@ -97,7 +97,7 @@ def test_a_cut_parquet_file_is_named(tmp_path, size):
     write(tmp_path, a={"x": [1.0]})
     path = tmp_path / "a.parquet"
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(ValueError, match=r"a\.parquet' is no Parquet file"):
+    with pytest.raises(ValueError, match=r"a\.parquet': it cannot be read"):
         open_rows(path, "cpu")
 
 
@@ -106,7 +106,7 @@ def test_a_cut_npy_file_is_named(tmp_path, size):
     path = tmp_path / "rows.npy"
     np.save(path, np.ones((10, 3)))
     path.write_bytes(path.read_bytes()[:size])
-    with pytest.raises(ValueError, match=r"rows\.npy' is damaged"):
+    with pytest.raises(ValueError, match=r"rows\.npy': it cannot be read"):
         open_rows(path, "cpu")
 
 
@@ -114,5 +114,5 @@ def test_a_damaged_zarr_array_is_named(tmp_path):
     path = tmp_path / "rows.zarr"
     zarr.create_array(path, shape=(3, 3), dtype="f4")[:] = 1
     (path / "zarr.json").write_text("{")
-    with pytest.raises(ValueError, match=r"rows\.zarr' is damaged"):
+    with pytest.raises(ValueError, match=r"rows\.zarr': it cannot be read"):
         open_rows(path, "cpu")

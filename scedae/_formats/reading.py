@@ -1,0 +1,63 @@
+"""What all readers share: packages that some need, and errors in one line."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+# What a library says of a mistake that people make, and what they can do about it.
+_SAID_WELL = {
+    "more fields than defined": "a line has more fields than the first one",
+    "utf-8": "it is not UTF-8 throughout; save it as UTF-8",
+    "utf8": "it is not UTF-8 throughout; save it as UTF-8",
+}
+
+
+def import_extra(module: str, what: str, extra: str) -> Any:
+    """A package that only some files need."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        name = module.split(".")[0]
+        raise ImportError(
+            f"{what} needs {name}: pip install 'scedae[{extra}]'."
+        ) from error
+
+
+@contextmanager
+def library_errors(kind: type[Exception] = Exception) -> Iterator[None]:
+    """What a library says of a damaged file, as one line; not that it is not there."""
+    try:
+        yield
+    except (OSError, MemoryError):
+        raise
+    except kind as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        said = (
+            better for mark, better in _SAID_WELL.items() if mark in lines[0].lower()
+        )
+        reason = next(said, lines[0].rstrip("."))
+        raise ValueError(f"it cannot be read: {reason}.") from error
+
+
+@contextmanager
+def named(place: str) -> Iterator[None]:
+    """Errors about "it" begin with its name."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from error
+
+
+def require_matrix(shape: Sequence[int], dtype: np.dtype) -> None:
+    """Rows of numbers, at least one of each."""
+    if len(shape) != 2:
+        raise ValueError(f"it has shape {tuple(shape)}; rows need two dimensions.")
+    if dtype.kind not in "buif":
+        raise ValueError(f"it holds {dtype}, not numbers.")
+    if 0 in shape:
+        raise ValueError(f"it has shape {tuple(shape)}: there is nothing in it.")
