@@ -1,20 +1,16 @@
-"""Seconds to encode a large table, and to write a report of many rows.
+"""Seconds to encode a large table.
 
-    python benchmarks/table_speed.py            both
-    python benchmarks/table_speed.py --rows 100000 --only encode
+    python benchmarks/table_speed.py [--rows 1000000]
 
-*Encode*: 30 mixed columns (15 numbers with gaps, 10 categories, 5 dates) by
-``TableEncoder``, beside the same steps written with polars and scikit-learn: median,
-logarithm where it is used, standardising, one-hot blocks. Both learn and apply.
-*Report*: a page about 70,000 rows of 16 columns, without the fit.
+30 mixed columns (15 numbers with gaps, 10 categories, 5 dates) by ``TableEncoder``,
+beside the same steps written with polars and scikit-learn: median, logarithm where it
+is used, standardising, one-hot blocks. Both learn and apply.
 """
 
 from __future__ import annotations
 
 import argparse
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -24,8 +20,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from scedae import LandmarkSpectralClustering, TableEncoder
-from scedae.report import write_report
+from scedae import TableEncoder
 
 
 def mixed(n_rows: int) -> pl.DataFrame:
@@ -81,24 +76,9 @@ def encode(n_rows: int) -> None:
     )
 
 
-def report(n_rows: int) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(5.0 * (np.arange(n_rows) % 10)[:, None], 1.0, (n_rows, 16))
-    model = LandmarkSpectralClustering(10, random_state=0).fit(X)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "report.html"
-        taken = timed(write_report, model, X, path)
-        size = path.stat().st_size / 1e6
-    print(f"report of {n_rows:,} rows: {taken:.1f} s, {size:.1f} MB")
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--only", choices=["encode", "report"])
     given = parser.parse_args()
     print(device_name("cpu"))
-    if given.only != "report":
-        encode(given.rows)
-    if given.only != "encode":
-        report(min(given.rows, 70_000))
+    encode(given.rows)

@@ -36,8 +36,8 @@ MAY_IMPORT = {
         "metrics",
         "report",
     },
-    "plot": {"_palette"},
-    "report": {"metrics", "_palette", "_provenance", "_whole_file"},
+    "plot": {"_palette", "_tsne"},
+    "report": {"metrics", "_palette", "_provenance", "_tsne", "_whole_file"},
     "datasets": {"_random", "_whole_file", "exceptions"},
     "metrics": set(),
 }

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 METHODS = ("tsne", "pca")
 
-# Rows drawn; t-SNE of more takes minutes, and points hide each other.
+# Rows drawn: of more, points hide each other.
 MAX_ROWS = 3000
 # Fewer rows have no neighbourhoods that t-SNE could keep.
 _TSNE_LEAST_ROWS = 10
@@ -84,13 +84,9 @@ def _map(points: np.ndarray, method: str) -> np.ndarray:
     """Two coordinates for each point, of shape (n, 2)."""
     if method == "pca" or len(points) < _TSNE_LEAST_ROWS:
         return _principal(points)
-    from sklearn.manifold import TSNE
+    from scedae._tsne import tsne
 
-    # From the principal directions, brought to the tiny size that t-SNE starts from.
-    start = _principal(points)
-    start = start / max(start[:, 0].std(), 1e-12) * 1e-4
-    perplexity = min(30, (len(points) - 1) / 3)
-    return TSNE(init=start, perplexity=perplexity, random_state=0).fit_transform(points)
+    return tsne(points)
 
 
 def _principal(points: np.ndarray) -> np.ndarray:

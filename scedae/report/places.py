@@ -5,18 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sklearn.manifold import TSNE
-from sklearn.neighbors import NearestNeighbors
 
-# t-SNE is the slowest part of a report: more rows, or twice the rounds, take longer
-# than anyone likes to wait for a picture that looks much the same.
-TSNE_ROWS = 3000
-_TSNE_ROUNDS = 500
+from scedae._tsne import tsne
+
 # Fewer rows, or fewer different ones, have no neighbourhoods to keep.
 _FEWEST_ROWS = 10
-_PERPLEXITY = 30
-# Rows without a place of their own go between the nearest of those that have one.
-_GUIDES = 3
 
 # A cluster that touches no other shrinks to one spot of the embedding. Its rows are
 # spread over a disc, or it would look like a single row: distance between them, widest
@@ -81,31 +74,4 @@ def _neighborhoods(points: np.ndarray) -> Places:
         "t-SNE of the embedding: rows that are close here are alike. The size of an "
         "island and the distance between islands mean little."
     )
-    n_rows = len(points)
-    if n_rows <= TSNE_ROWS:
-        return Places("t-SNE", note, _tsne(points))
-    chosen = np.random.default_rng(0).permutation(n_rows) < TSNE_ROWS
-    xy = np.empty((n_rows, 2))
-    xy[chosen] = _tsne(points[chosen])
-    xy[~chosen] = _between(points[~chosen], points[chosen], xy[chosen])
-    note += (
-        f" {TSNE_ROWS:,} rows were placed by t-SNE, the other {n_rows - TSNE_ROWS:,} "
-        f"between their {_GUIDES} nearest neighbours among them."
-    )
-    return Places("t-SNE", note, xy)
-
-
-def _tsne(points: np.ndarray) -> np.ndarray:
-    perplexity = min(_PERPLEXITY, (len(points) - 1) / 3)
-    tsne = TSNE(
-        perplexity=perplexity, max_iter=_TSNE_ROUNDS, init="pca", random_state=0
-    )
-    return tsne.fit_transform(points)
-
-
-def _between(new: np.ndarray, known: np.ndarray, xy: np.ndarray) -> np.ndarray:
-    """Means of the places of the nearest known rows, the nearest counting most."""
-    distances, guides = NearestNeighbors(n_neighbors=_GUIDES).fit(known).kneighbors(new)
-    weights = 1 / (distances**2 + 1e-12)
-    weights /= weights.sum(axis=1, keepdims=True)
-    return (xy[guides] * weights[..., None]).sum(axis=1)
+    return Places("t-SNE", note, tsne(points))

@@ -9,6 +9,8 @@ import zlib
 import numpy as np
 
 _GRAY, _RGBA = 0, 6
+# Level 9 makes a sheet of pictures 5 % smaller in eight times the seconds.
+_COMPRESSION = 6
 
 
 def encode_png(pixels: np.ndarray) -> bytes:
@@ -22,7 +24,7 @@ def encode_png(pixels: np.ndarray) -> bytes:
     return (
         b"\x89PNG\r\n\x1a\n"
         + _chunk(b"IHDR", header)
-        + _chunk(b"IDAT", zlib.compress(lines.tobytes(), 9))
+        + _chunk(b"IDAT", zlib.compress(lines.tobytes(), _COMPRESSION))
         + _chunk(b"IEND", b"")
     )
 

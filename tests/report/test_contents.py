@@ -12,7 +12,6 @@ from scedae import SCEDAE, LandmarkSpectralClustering
 from scedae.baselines import AutoencoderLSC
 from scedae.exceptions import DegenerateDataWarning
 from scedae.metrics import evaluate
-from scedae.report import places as places_module
 from scedae.report import points as points_module
 from scedae.report import write_report
 from tests.helpers import ESTIMATORS, QUICK
@@ -122,15 +121,20 @@ def test_few_rows(report):
     assert "6 rows in 2 clusters" in report(model, X)
 
 
-def test_ten_thousand_pictures_stay_small(report, monkeypatch):
-    monkeypatch.setattr(places_module, "TSNE_ROWS", 300)
+def test_ten_thousand_pictures_stay_small(report):
     X, kinds = smooth_pictures(10_000, 8)
     model = LandmarkSpectralClustering(5, n_landmarks=100, random_state=0).fit(X)
     text = report(model, X, true_labels=kinds)
     assert 'class="picture"' in text
-    assert "300 rows were placed by t-SNE, the other 9,700" in text
     assert 'id="sampled"' not in text
     assert len(text.encode()) < 2_000_000
+
+
+def test_no_property_of_the_style_holds_a_picture(digits_page):
+    """A browser reads a property again wherever it is used: that took seconds."""
+    text = digits_page.read_text()
+    assert "background-image: url(data:image/png" in text
+    assert not re.search(r"--[\w-]+:\s*url\(", text)
 
 
 def test_more_rows_are_sampled_and_the_page_says_so(report, monkeypatch):
