@@ -23,8 +23,8 @@ from scedae._threads import share_out
 
 # Encodings that the judge ties rows by; more say the same.
 _JUDGE_CODES = 3
-# What counting clusters takes of the bar's share for anchoring.
-_COUNTING = 0.7
+# Parts of counting: to anchor, to ask halves for their vectors, and to weigh a number.
+_ANCHORED, _ASKED, _WEIGHED = 0.3, 0.3, 0.07
 # Starts of k-means for a partition that is judged, which need not be the last word.
 _TRIAL_STARTS = 10
 
@@ -75,15 +75,19 @@ class Anchoring:
         """
         most = numbers[-1]
         scales = self._distinct_scales(most)[:3][-2:]
-        panels = [
-            self._panel(self.at(scale, most, share=_COUNTING / 2 / len(scales)), most)
-            for scale in scales
-        ]
+        panels = []
+        for i, scale in enumerate(scales):
+            words = f"graph {i + 1} of {len(scales)}"
+            share = _ANCHORED / len(scales)
+            panels.append(
+                self._panel(self.at(scale, most, share=share, words=words), most)
+            )
+            self._tick(_ASKED / len(scales), words)
         weighed = spectral.weigh_numbers(panels, numbers)
         found = []
         for candidate in weighed:
             found.append(candidate)
-            self._tick(_COUNTING / 20, f"{candidate.n_clusters} clusters")
+            self._tick(_WEIGHED, f"{candidate.n_clusters} clusters")
         return tuple(sorted(found, key=lambda each: -each.score))
 
     def _panel(self, anchored: Anchored, most: int) -> spectral.Panel:

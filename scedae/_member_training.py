@@ -17,12 +17,6 @@ from scedae._random import child_seed
 from scedae._rows import Crew, TrainingRows
 from scedae._threads import own_threads
 
-# Share of the progress bar that training takes; the verbs after it have the rest.
-TRAINING_SHARE = 0.9
-# The same where the rows do not lie in memory, and that of each of two passes.
-STREAMED_TRAINING_SHARE = 0.4
-PASS_SHARE = 0.25
-
 # What was trained, by MemberSpec.training.
 Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
 
@@ -34,8 +28,7 @@ def train_members(start: Prepared, source: TrainingRows) -> Trained:
         return {}
     trained: dict[TrainingRun, TrainedRun] = {}
     rows, checkpoint = start.rows, start.checkpoint
-    share = TRAINING_SHARE if rows.all_at_hand else STREAMED_TRAINING_SHARE
-    watch = _Watch(start.progress, list(runs.values()), share)
+    watch = _Watch(start.progress, list(runs.values()))
     if checkpoint is not None:
         found = {run: checkpoint.finished(run) for run in runs.values()}
         trained = {run: result for run, result in found.items() if result is not None}
@@ -119,17 +112,15 @@ def _moved(trained: TrainedRun, device: torch.device) -> TrainedRun:
 
 
 class _Watch:
-    """Turns epochs of trainings into progress of the whole fit."""
+    """Turns epochs of trainings into progress of their stage."""
 
-    def __init__(
-        self, progress: Progress, runs: Sequence[TrainingRun], share: float
-    ) -> None:
+    def __init__(self, progress: Progress, runs: Sequence[TrainingRun]) -> None:
         self._progress, self._n_runs = progress, len(runs)
-        self._share = share / max(sum(run.epochs for run in runs), 1)
+        self._part = 1 / max(sum(run.epochs for run in runs), 1)
 
     def found(self, runs: Sequence[TrainingRun]) -> None:
         """Trainings that somebody else has finished."""
-        done = self._share * sum(run.epochs for run in runs)
+        done = self._part * sum(run.epochs for run in runs)
         self._progress.advance(done, f"{len(runs)} of {self._n_runs} trainings")
 
     def epoch(self, numbers: Sequence[int], epoch: int, losses: list[float]) -> None:
@@ -137,4 +128,4 @@ class _Watch:
         which = str(first) if first == last else f"{first}-{last}"
         loss = sum(losses) / len(losses)
         detail = f"training {which} of {self._n_runs}, epoch {epoch}, loss {loss:.4f}"
-        self._progress.advance(self._share * len(numbers), detail)
+        self._progress.advance(self._part * len(numbers), detail)

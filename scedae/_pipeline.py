@@ -19,7 +19,6 @@ from scedae._anchoring import Anchoring, Tail
 from scedae._encoded import EncodedEnsemble
 from scedae._ensemble import encode_members
 from scedae._fusion import fuse_members
-from scedae._member_training import PASS_SHARE, TRAINING_SHARE
 from scedae._model import (
     ROW_RESULTS,
     Assignment,
@@ -29,7 +28,7 @@ from scedae._model import (
     assign_rows,
 )
 from scedae._prepared import Prepared
-from scedae._progress import Progress
+from scedae._progress import Progress, shares_of_stages
 from scedae._rows import Rows, Scaler, on_scaled
 
 
@@ -56,6 +55,12 @@ class PipelineFit:
 
 def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> PipelineFit:
     """Fit the whole method on rows; of a range of ``n_clusters`` the best is taken."""
+    shares = shares_of_stages(
+        trains=start.training is not None,
+        counts=not isinstance(n_clusters, int),
+        in_memory=start.rows.all_at_hand,
+    )
+    start.progress.plan(shares)
     encoded = encode_members(start)
     return cluster_members(
         encoded, start.scaler, n_clusters, tail, start.seed, start.progress
@@ -77,7 +82,7 @@ def cluster_members(
     ``n_clusters`` the best is taken.
     """
     rows = encoded.rows
-    anchoring = Anchoring(encoded, tail, seed, _anchoring_tick(progress))
+    anchoring = Anchoring(encoded, tail, seed, progress.advance)
     candidates: tuple[spectral.Candidate, ...] = ()
     if not isinstance(n_clusters, int):
         progress.stage("count")
@@ -176,20 +181,13 @@ def _assign_there(
     return assign_rows(pipeline.to(rows.device), rows)
 
 
-def _anchoring_tick(progress: Progress) -> Callable[[float, str], None]:
-    def tick(share: float, words: str) -> None:
-        progress.advance(share * (1 - TRAINING_SHARE) / 2, words)
-
-    return tick
-
-
 def _ticking(progress: Progress) -> Callable[[float], None]:
-    """Blocks of one of the two passes, as shares of the whole fit."""
+    """Blocks of a pass, as parts of its stage."""
     done = 0.0
 
     def tick(share: float) -> None:
         nonlocal done
         done += share
-        progress.advance(share * PASS_SHARE, f"{done:.0%} of the rows")
+        progress.advance(share, f"{done:.0%} of the rows")
 
     return tick

@@ -230,7 +230,7 @@ class _Fit:
             loss = sum(h[-1]["loss"] for h in self._history) / len(self._seeds)
             phase = "pretraining" if objective is None else "clustering"
             detail = f"{phase}, round {number} of {n_rounds}, loss {loss:.4f}"
-            self._start.progress.advance(0.95 / n_total, detail)
+            self._start.progress.advance(1 / n_total, detail)
             self._look(objective, number, kept)
             if len(kept) == len(self._seeds):
                 break

@@ -12,6 +12,7 @@ from typing import Any
 import typer
 
 from scedae import SCEDAE
+from scedae._progress import one_bar
 from scedae._table_pipeline import table_parameters
 from scedae.cli.choice import Choice, Reading
 from scedae.cli.messages import InputError, errors_of, note, noted_warnings, say
@@ -31,6 +32,9 @@ from scedae.cli.sources import Source
 from scedae.cli.tables import Table, load_table
 from scedae.metrics import evaluate
 
+# What is done beside the fit takes about so much of the bar, where a fit has 1.
+_BESIDE = {"read": 0.02, "write": 0.01, "report": 0.06}
+
 
 def cluster_table(
     data: str,
@@ -48,7 +52,8 @@ def cluster_table(
 ) -> None:
     """What ``scedae fit`` does; ``published`` takes the settings of the paper."""
     source = Source(data)
-    asked = Asked(Choice(**choice), Reading(**reading))
+    verbose = bool(parameters.get("verbose"))
+    asked = Asked(Choice(**choice), Reading(**reading), verbose)
 
     def build(table: Table) -> SCEDAE:
         if published:
@@ -68,10 +73,11 @@ def cluster_table(
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user says of the table."""
+    """What the user says of the table, and whether he wants to see a bar."""
 
     choice: Choice
     reading: Reading
+    verbose: bool
 
 
 def _run(
@@ -85,18 +91,23 @@ def _run(
 ) -> dict[str, Any]:
     """Read, fit, and fill the folder; the record of it all."""
     begun = time.perf_counter()
-    with noted_warnings() as warnings, StageClock() as clock:
-        clock.begin("read")
+    shares = _BESIDE if report else {**_BESIDE, "report": 0.0}
+    with (
+        noted_warnings() as warnings,
+        StageClock() as clock,
+        one_bar(asked.verbose, shares) as bar,
+    ):
+        bar.stage("read")
         table = load_table(source, asked.choice, asked.reading)
         model = build(table)
-        if table.encoder is not None and model.verbose:
+        if table.encoder is not None and asked.verbose:
             say(f"{source.given}: {table.encoder.summary()}")
-        clock.begin("prepare")
+        bar.stage("prepare")
         with errors_of(source.given):
             model.fit(table.rows)
         if table.encoder is not None:
             model.table_ = table.learnt(asked.reading)
-        clock.begin("write")
+        bar.stage("write")
         model.save(folder / MODEL)
         with (folder / LABELS).open("w", encoding="utf-8", newline="") as file:
             lines = (table.ids, model.labels_, model.confidence_)
@@ -105,7 +116,7 @@ def _run(
         if table.labels is not None:
             run["scores"] = evaluate(table.labels, model.labels_)
         if report:
-            clock.begin("report")
+            bar.stage("report")
             run["seconds"] = clock.seconds()
             run["warnings"] = list(warnings)
             _report(model, table, folder / REPORT, run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,12 +16,20 @@ class InputError(Exception):
 
 
 def note(text: str) -> None:
+    _below_the_bar()
     typer.echo(f"scedae: {one_line(text)}", err=True)
 
 
 def say(text: str) -> None:
     """Several lines about what is done, as they are."""
+    _below_the_bar()
     typer.echo("\n".join(printable(line) for line in text.split("\n")), err=True)
+
+
+def _below_the_bar() -> None:
+    """A bar that stands in the line gives way; it is drawn again below."""
+    if sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[2K")
 
 
 def one_line(text: object) -> str:
