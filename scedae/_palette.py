@@ -1,8 +1,9 @@
-"""Colours of the clusters, for eyes of all kinds, in pictures and on the page.
+"""Colours and marks of the clusters, for eyes of all kinds.
 
 Ten colours were searched, for a light and for a dark page, such that the two most alike
 stay apart for normal sight and under simulated protanopia, deuteranopia and
-tritanopia.
+tritanopia. More than ten clusters are told apart by the shape of their marks, and each
+cluster has its number on the map: colour never stands alone.
 """
 
 LIGHT = (
@@ -29,3 +30,18 @@ DARK = (
     "#4ed7ea",
     "#f4e3a0",
 )
+
+# Above and below the rest, in pictures of differences and the heat map: no cluster's.
+ABOVE, BELOW = (150, 30, 110), (20, 110, 105)
+
+SHAPES = ("circle", "diamond", "triangle", "square")
+
+
+def color(cluster: int) -> int:
+    """Number of a cluster's colour."""
+    return cluster % len(LIGHT)
+
+
+def shape(cluster: int) -> str:
+    """Shape of a cluster's mark."""
+    return SHAPES[cluster // len(LIGHT) % len(SHAPES)]

@@ -8,11 +8,11 @@ from typing import Protocol
 
 import numpy as np
 
-from scedae._formats.numpy_files import open_arrays
-from scedae._formats.reading import (
+from scedae._formats import (
     import_extra,
     library_errors,
     named,
+    open_arrays,
     require_matrix,
 )
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from scedae._device import resolve_device
-from scedae._formats.parquet_files import parquet_files
+from scedae._formats import parquet_files
 from scedae._rows.files import MappedTable, NpyTable, RowTable, ZarrTable
 from scedae._rows.parquet import ParquetTable
 from scedae._rows.stored import StoredRows

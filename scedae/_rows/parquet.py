@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scedae._formats.parquet_files import open_parquet
-from scedae._formats.reading import named, require_matrix
+from scedae._formats import named, open_parquet, require_matrix
 
 
 class ParquetTable:

@@ -1,6 +1,12 @@
 """What lies on disk: model files, and trainings that survive a kill."""
 
-from scedae._storage.archive import Archive, read_archive, write_archive
+from scedae._storage.archive import (
+    Archive,
+    pack_encoder,
+    read_archive,
+    unpack_encoder,
+    write_archive,
+)
 from scedae._storage.checkpoint import (
     Checkpoint,
     digest_of_rows,
@@ -19,7 +25,6 @@ from scedae._storage.model_file import (
     unpack_scaler,
     unpack_spec,
 )
-from scedae._storage.packing import pack_encoder, unpack_encoder
 from scedae._storage.records import Record
 
 __all__ = [

@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
+from scedae._autoencoder import Encoder
 from scedae._storage.container import pack_container, read_bytes, unpack_container
 from scedae._version import __version__
 from scedae._whole_file import whole_file
@@ -35,6 +36,8 @@ _ROUNDING = 1e-6
 
 # Products and squares of such numbers are finite.
 _LARGEST = 1e50
+# Beyond any weight that a training ends with.
+_LARGEST_WEIGHT = 1e9
 
 
 @dataclass(frozen=True)
@@ -157,3 +160,33 @@ def _shown(writer: object) -> str:
     """The version in a file, if it looks like one: it goes into a message."""
     known = isinstance(writer, str) and re.fullmatch(r"[\w.+-]{1,40}", writer, re.ASCII)
     return str(writer) if known else "of its writer"
+
+
+def pack_encoder(encoder: Encoder, prefix: str) -> dict[str, torch.Tensor]:
+    tensors = {}
+    for i, (weight, bias) in enumerate(encoder.layers):
+        tensors[f"{prefix}.{i}.weight"] = weight
+        tensors[f"{prefix}.{i}.bias"] = bias
+    return tensors
+
+
+def unpack_encoder(
+    archive: Archive,
+    prefix: str,
+    n_columns: int,
+    hidden_layers: Sequence[int | None],
+) -> Encoder:
+    """An encoder of these hidden widths (None: any); the code is as wide as found."""
+    layers, width = [], n_columns
+    for i, wanted in enumerate((*hidden_layers, None)):
+        name = f"{prefix}.{i}"
+        limits: Any = {
+            "dtype": torch.float32,
+            "least": -_LARGEST_WEIGHT,
+            "most": _LARGEST_WEIGHT,
+        }
+        weight = archive.tensor(f"{name}.weight", width, wanted, **limits)
+        width = weight.shape[1]
+        bias = archive.tensor(f"{name}.bias", width, **limits)
+        layers.append((weight, bias))
+    return Encoder(tuple(layers))

@@ -28,11 +28,12 @@ from scedae._rows import Rows, Scaler, Statistics
 from scedae._storage.archive import (
     FORMAT_VERSION,
     Archive,
+    pack_encoder,
     read_archive,
+    unpack_encoder,
     write_archive,
 )
 from scedae._storage.model_file import pack_history, unpack_history
-from scedae._storage.packing import pack_encoder, unpack_encoder
 from scedae._storage.records import Record, plain_object
 from scedae._version import __version__
 from scedae._whole_file import sweep, whole_file

@@ -24,8 +24,7 @@ from scedae._spectral import (
     GraphCandidate,
     diffusion_time,
 )
-from scedae._storage.archive import Archive
-from scedae._storage.packing import pack_encoder, unpack_encoder
+from scedae._storage.archive import Archive, pack_encoder, unpack_encoder
 from scedae._storage.records import Record
 from scedae.exceptions import ModelFileError
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from scedae._formats.parquet_files import scan_parquet
-from scedae._formats.reading import import_extra, library_errors
+from scedae._formats import import_extra, library_errors, scan_parquet
 from scedae._tables.text_files import COMPRESSED, PlainText, TextFormat, plain_text
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")

@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from scedae._formats.reading import import_extra
+from scedae._formats import import_extra
 from scedae._tables.values import GAP_WORDS
 
 SEPARATORS = (",", ";", "\t", "|")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scedae._formats.numpy_files import open_arrays
-from scedae._formats.reading import require_matrix
+from scedae._formats import open_arrays, require_matrix
 from scedae.cli.checks import require_columns
 from scedae.cli.choice import Choice
 from scedae.cli.messages import InputError, errors_of

@@ -1,4 +1,4 @@
-"""The report page: made by ``scedae.report`` where that is installed."""
+"""The report page: of a fit, and made again for an earlier one."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import typer
 
 from scedae import SCEDAE
-from scedae.cli.messages import InputError
-from scedae.cli.tables import Table
+from scedae.cli.messages import InputError, errors_of, noted_warnings
+from scedae.cli.output import MODEL, REPORT, new_file
+from scedae.cli.record import asked_of, read_record
+from scedae.cli.sources import Source
+from scedae.cli.tables import Table, load_table
 
 
 def write_page(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> None:
@@ -33,3 +37,25 @@ def write_page(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> 
 def _about(frame: pl.DataFrame) -> dict[str, Any]:
     """Columns as numpy has them, gaps as NaN, NaT or None."""
     return {column.name: column.to_numpy() for column in frame.iter_columns()}
+
+
+def remake_page(run: Path, data: str | None) -> None:
+    """What ``scedae report`` does; ``data`` says where the data lies now."""
+    record = read_record(run)
+    known = record["data"]
+    try:
+        source = Source(data or known["path"])
+    except InputError as error:
+        hint = "" if data else " If the data was moved, say where with --data PATH."
+        raise InputError(f"{error}{hint}") from error
+    if source.sha256() != known["sha256"]:
+        raise InputError(
+            f"{source.given} is not the data of this run: its SHA-256 differs from the "
+            "one in run.json. Fit again, or give the original with --data PATH."
+        )
+    with errors_of(str(run)):
+        model = SCEDAE.load(run / MODEL)
+    table = load_table(source, *asked_of(record))
+    with noted_warnings(), new_file(run / REPORT, force=True) as path:
+        write_page(model, table, path, record)
+    typer.echo(str(run / REPORT))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from scedae._formats.reading import library_errors
+from scedae._formats import library_errors
 from scedae._tables.encoder import TableEncoder
 from scedae._tables.table_files import open_frame
 from scedae._tables.text_files import TextFormat

@@ -1,4 +1,4 @@
-"""``scedae report``: its options. What it does is in ``remaking``."""
+"""``scedae report``: its options. What it does is in ``page``."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def report(
 
     scedae report run --data /archive/cells.csv
     """
-    from scedae.cli.remaking import remake_page
+    from scedae.cli.page import remake_page
 
     remake_page(run, data)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scedae.report import marks
+from scedae import _palette as palette
 from scedae.report.about import About
 from scedae.report.findings import Findings
 from scedae.report.pictures import gray_picture, signed_picture
@@ -101,8 +101,8 @@ def describe_cluster(
     return Card(
         label=cluster,
         name=name or f"Cluster {cluster}",
-        color=marks.color(cluster),
-        shape=marks.shape(cluster),
+        color=palette.color(cluster),
+        shape=palette.shape(cluster),
         size=int(mine.sum()),
         share=float(mine.mean()),
         confidence=float(findings.confidence[mine].mean()),
@@ -165,5 +165,5 @@ def _pictures(findings: Findings, cluster: int) -> tuple[str | None, str | None]
     low, high = found.means.min(), found.means.max()
     return (
         gray_picture(found.means[cluster], side, low, high),
-        signed_picture(found.differences[cluster], side, marks.ABOVE, marks.BELOW),
+        signed_picture(found.differences[cluster], side, palette.ABOVE, palette.BELOW),
     )

@@ -10,8 +10,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
+from scedae import _palette as palette
 from scedae._whole_file import whole_file
-from scedae.report import marks
 from scedae.report.numerals import percent
 from scedae.report.render import render_page
 
@@ -88,7 +88,7 @@ def write_comparison(
         "height": _HEIGHT,
         "bar": _BAR,
         "shares": (found.counts / found.counts.sum(axis=1, keepdims=True)).round(3),
-        "themes": {"light": marks.LIGHT, "dark": marks.DARK},
+        "themes": {"light": palette.LIGHT, "dark": palette.DARK},
         "sheet": None,
     }
     page = render_page(context, "compare.html")
@@ -110,7 +110,7 @@ def _blocks(labels: list[str], sizes: np.ndarray) -> list[Block]:
     for place, (label, size) in enumerate(zip(labels, sizes.tolist(), strict=True)):
         height = room * size / sizes.sum()
         text = f"{label} · {size:,}"
-        blocks.append(Block(round(y, 1), round(height, 1), marks.color(place), text))
+        blocks.append(Block(round(y, 1), round(height, 1), palette.color(place), text))
         y += height + _AIR
     return blocks
 

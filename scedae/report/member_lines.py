@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from scedae.report import marks
+from scedae import _palette as palette
 from scedae.report.charts import Chart, Line, polyline, x_axis, y_axis
 
 # A curve of more points looks the same.
@@ -82,7 +82,7 @@ def draw_curves(members: Sequence[Any]) -> TrainingCurves | None:
     lines = [
         Line(
             polyline(x, y, _thinned(losses[key])),
-            marks.color(i),
+            palette.color(i),
             ", ".join(map(str, numbers[key])),
         )
         for i, key in enumerate(losses)

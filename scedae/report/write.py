@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from scedae import _palette as palette
 from scedae._provenance import versions
 from scedae._whole_file import whole_file
-from scedae.report import marks, method, recipe
+from scedae.report import method, recipe
 from scedae.report.cards import Card, choose_rows, describe_cluster
 from scedae.report.findings import Findings, look_at
 from scedae.report.member_lines import draw_curves, member_lines
@@ -125,7 +126,7 @@ def _collect(
         "story": method.story(model, source),
         "facts": method.facts(model, run),
         "numbers": _key_numbers(model, findings, cards, scores),
-        "themes": {"light": marks.LIGHT, "dark": marks.DARK},
+        "themes": {"light": palette.LIGHT, "dark": palette.DARK},
         "cards": cards,
         "widest_bar": max(
             (abs(feature.difference) for card in cards for feature in card.features),

@@ -1,13 +1,21 @@
-"""What all readers share: packages that some need, and errors in one line."""
+"""Files that hold rows: how each format is opened, and what is said if it cannot be.
+
+Rows of numbers (``_rows``), tables (``_tables``) and the command open files by the same
+functions. Errors begin with "it": who asked knows the name, and puts it before.
+"""
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # What a library says of a mistake that people make, and what they can do about it.
 _SAID_WELL = {
@@ -61,3 +69,37 @@ def require_matrix(shape: Sequence[int], dtype: np.dtype) -> None:
         raise ValueError(f"it holds {dtype}, not numbers.")
     if 0 in shape:
         raise ValueError(f"it has shape {tuple(shape)}: there is nothing in it.")
+
+
+def open_arrays(path: Path) -> np.memmap | dict[str, np.ndarray]:
+    """The array of an .npy file, mapped; those of an .npz file by name, read.
+
+    Nothing is unpickled.
+    """
+    with library_errors():
+        found = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(found, np.memmap):
+            return found
+        with found:
+            return dict(found)
+
+
+def parquet_files(path: Path) -> list[Path]:
+    """The file itself, or those of a folder in the order of their names."""
+    found = sorted(path.glob("**/*.parquet")) if path.is_dir() else [path]
+    return [file for file in found if file.suffix == ".parquet"]
+
+
+def open_parquet(file: Path) -> Any:
+    """A Parquet file, of which row groups can be read."""
+    parquet = import_extra("pyarrow.parquet", "Parquet", "files")
+    with library_errors():
+        return parquet.ParquetFile(file)
+
+
+def scan_parquet(file: Path) -> pl.LazyFrame:
+    """A Parquet file as a lazy frame; a star in its name is a star."""
+    import polars as pl
+
+    with library_errors():
+        return pl.scan_parquet(file, glob=False)
