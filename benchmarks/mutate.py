@@ -134,9 +134,11 @@ def asks_for_device(node: ast.AST) -> bool:
 
 
 def is_counted(node: ast.AST, parents: Sequence[ast.AST]) -> bool:
-    """Not types, not what an error says, not what changes no result."""
+    """Not types, not guards and what they say, not what changes no result."""
     for parent, child in zip(parents, [*parents[1:], node], strict=True):
         if isinstance(parent, ast.Raise | ast.Assert | ast.JoinedStr):
+            return False
+        if isinstance(parent, ast.keyword) and parent.arg == "strict":
             return False
         if isinstance(parent, ast.arg | ast.AnnAssign) and child is parent.annotation:
             return False

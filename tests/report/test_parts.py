@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from scedae import _palette as palette
 from scedae.datasets import load_digits
-from scedae.report import marks, numerals
+from scedae.report import numerals
 from scedae.report.features import contrast
 from scedae.report.pictures import picture_sheet, picture_side
 from scedae.report.places import all_places
@@ -157,7 +158,7 @@ SIGHT = {
 
 
 @pytest.mark.parametrize("sight", SIGHT)
-@pytest.mark.parametrize("colors", [marks.LIGHT, marks.DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("colors", [palette.LIGHT, palette.DARK], ids=["light", "dark"])
 def test_colors_stay_apart(sight, colors):
     """At least as far as the eight colours of Okabe and Ito: 0.076 in OKLab."""
     rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in colors]) / 255

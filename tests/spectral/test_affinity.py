@@ -8,6 +8,7 @@ from scedae._spectral import (
     landmark_affinity,
     mean_distance,
     nearest_landmarks,
+    unfuse,
 )
 from scedae._spectral.affinity import sums_at
 from tests.helpers import as_affinity, dense_affinity, dense_fused
@@ -91,6 +92,41 @@ def test_fused_matrix_equals_the_naive_reference_and_is_bistochastic(rng):
     S = fused @ fused.T  # Eq. 6
     np.testing.assert_allclose(S.sum(0), 1)
     np.testing.assert_allclose(S.sum(1), 1)
+
+
+@pytest.mark.parametrize("n_members", [1, 2])
+def test_what_was_fused_is_taken_apart(rng, n_members):
+    encoding = rng.standard_normal((40, 3))
+    far = np.full((1, 3), 1e3)  # nobody is near: its column is zero
+    affinities = [
+        affinity_of(encoding, np.vstack([rng.standard_normal((p, 3)), far]), 3)[0]
+        for p in (6, 9)[:n_members]
+    ]
+    scales = [inverse_root(a.column_sums()) for a in affinities]
+    fused = fuse(affinities, scales)
+    assert (fused.n_rows, fused.device.type) == (40, "cpu")
+    again = list(unfuse(fused, scales))
+    assert len(again) == n_members
+    for found, expected in zip(again, affinities, strict=True):
+        np.testing.assert_allclose(dense(found), dense(expected), atol=1e-15)
+
+
+def test_a_landmark_whose_ties_underflow_is_taken_apart_as_zeros(rng):
+    landmarks = torch.tensor([[0.0, 0], [1, 1], [1e3, 1e3]])
+    neighbors = nearest_landmarks(torch.rand(9, 2), landmarks, 3)
+    affinity = landmark_affinity(neighbors, 0.5, 3)
+    scales = [inverse_root(affinity.column_sums())]
+    assert scales[0][2] == 0
+    (again,) = unfuse(fuse([affinity], scales), scales)
+    np.testing.assert_allclose(dense(again), dense(affinity), atol=1e-6)
+
+
+def test_the_unit_of_the_codes_does_not_matter(rng):
+    encoding, landmarks = rng.standard_normal((20, 3)), rng.standard_normal((6, 3))
+    found, bandwidth = affinity_of(encoding / 100, landmarks / 100, 3)
+    assert bandwidth < 0.1
+    expected, _ = affinity_of(encoding, landmarks, 3)
+    np.testing.assert_allclose(dense(found), dense(expected), atol=1e-12)
 
 
 def test_a_landmark_nobody_is_near_to_weighs_nothing(rng):

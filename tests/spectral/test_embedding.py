@@ -198,6 +198,26 @@ class KnownMatrix(SparseGram):
         return self._pieces
 
 
+@pytest.mark.parametrize("n_wanted", [1, 2, 3])
+def test_where_pieces_lie_that_are_more_than_vectors(solver, n_wanted):
+    """By cosines, the largest piece first: one rule, and not what a solver finds."""
+    mass = np.array([0.3, 0.0, 0.1, 0.25, 0.15, 0.2])  # to one landmark nobody is near
+    pieces = np.repeat(np.arange(6), 2)
+    trivial = np.sqrt(mass / 2)[pieces]
+    matrix = np.outer(trivial, trivial) * (pieces[:, None] == pieces)
+    matrix /= np.maximum(mass, 0.1)[pieces]
+    basis = spectral_basis(KnownMatrix(matrix, pieces), trivial, n_wanted)
+    np.testing.assert_allclose(basis.singular_values, 1)
+    assert not basis.vectors[pieces == 1].any()
+    places = basis.vectors[pieces != 1][::2] / trivial[pieces != 1][::2, None]
+    rank = np.argsort(np.argsort(-mass[mass > 0]))
+    waves = np.cos(np.pi * np.outer(rank + 0.5, np.arange(n_wanted + 1)) / 5)
+    for j in range(n_wanted):
+        # The j-th wave, made orthogonal to those before it.
+        shares = np.linalg.lstsq(waves[:, : j + 2], places[:, j])[0]
+        np.testing.assert_allclose(waves[:, : j + 2] @ shares, places[:, j], atol=1e-9)
+
+
 def test_values_above_one_are_rounding_and_tiny_ones_are_zero():
     trivial = np.array([1.0, 0, 0, 0, 0])
     values = [1.0, 1 + 1e-7, 0.25, 1e-8, 1e-12]
