@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "cli": {
         "_estimator",
         "_formats",
+        "_progress",
         "_provenance",
         "_table_pipeline",
         "_tables",
