@@ -158,6 +158,19 @@ def test_diffusion_time_has_limits(values, time):
     assert diffusion_time(np.array(values), 2) == time
 
 
+def test_the_time_is_that_of_the_vector_before_the_last():
+    values = np.array([0.95, 0.9, 0.8, 0.6])
+    for k, value in ((1, 0.95), (2, 0.95), (3, 0.9), (4, 0.8)):
+        assert value ** (2 * diffusion_time(values, k)) == pytest.approx(0.75)
+
+
+def test_coordinates_before_their_length_is_taken_out(rng):
+    basis = basis_of(fused_matrix(rng), 3)
+    values = basis.singular_values
+    expected = basis.vectors / values * values**3
+    np.testing.assert_allclose(embedding_matrix(basis, 1.5), expected)
+
+
 def test_signs_are_fixed(rng):
     Z = fused_matrix(rng)
     vectors = basis_of(Z, 5).vectors
