@@ -22,7 +22,7 @@ def naive_cut(encodings, labels):
         X = np.float32(X).astype(float)
         squared = ((X[:, None] - X[None]) ** 2).sum(2)
         order = np.argsort(squared, axis=1)
-        scale = np.sqrt(np.sort(squared, axis=1)[:, 7])
+        scale = np.sqrt(np.sort(squared, axis=1)[:, min(7, n - 1)])
         own = np.zeros((n, n))
         for i in range(n):
             for j in order[i, :16]:
@@ -41,6 +41,12 @@ def test_the_cut_is_that_of_a_naive_graph(rng):
     labels = rng.integers(0, 4, 60)
     found = judge_of(first, second).mean_cut(labels)
     assert found == pytest.approx(naive_cut([first, second], labels), abs=1e-9)
+
+
+def test_few_rows_are_all_neighbours(rng):
+    X, labels = rng.standard_normal((6, 2)), np.array([0, 0, 1, 1, 0, 1])
+    found = judge_of(X).mean_cut(labels)
+    assert found == pytest.approx(naive_cut([X], labels), abs=1e-9)
 
 
 def test_ties_between_equal_rows_are_whole():
