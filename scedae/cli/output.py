@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -24,10 +24,10 @@ from scedae.cli.messages import InputError, printable
 LABELS, MODEL, RUN, REPORT = "labels.csv", "model.scedae", "run.json", "report.html"
 _FILES = {LABELS, MODEL, RUN, REPORT}
 _CHECKSUM = "checksum"
-_HEADER = ["id", "label", "confidence"]
+LABEL_COLUMNS = ("id", "label", "confidence")
 
 # What a program for tables takes for the beginning of a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @contextmanager
@@ -101,11 +101,8 @@ def new_labels(
     target: Path, *, force: bool, inputs: Sequence[Path]
 ) -> Iterator[IO[str]]:
     """A file of labels to fill; only another such file is ever replaced."""
-    if target.is_file() and force and not _is_labels(target):
-        raise InputError(
-            f"{target} is not a file of labels written by scedae: --force will not "
-            "replace it."
-        )
+    if force:
+        refuse_unless(target, _is_labels)
     with (
         new_file(target, force=force, inputs=inputs) as path,
         path.open("w", encoding="utf-8", newline="") as file,
@@ -115,10 +112,20 @@ def new_labels(
         file.flush()
 
 
+def refuse_unless(target: Path, is_labels: Callable[[Path], bool]) -> None:
+    """Nothing but labels of an earlier command is replaced, even with --force."""
+    if target.is_file() and not is_labels(target):
+        raise InputError(
+            f"{target} is not a file of labels written by scedae: --force will not "
+            "replace it."
+        )
+
+
 def _is_labels(path: Path) -> bool:
-    header = ",".join(_HEADER).encode() + b"\n"
+    header = ",".join(LABEL_COLUMNS).encode()
     with path.open("rb") as file:
-        return file.read(len(header)) in (b"", header)
+        head = file.read(len(header) + 1)
+    return head in (b"", header + b"\n", header + b",")
 
 
 def _absolute(target: Path) -> Path:
@@ -191,18 +198,31 @@ def write_labels(
     gets an apostrophe before it, unless ``verbatim``; on a terminal nothing is sent
     that is not printed.
     """
-    file.write(",".join(_HEADER) + "\n")
+    file.write(",".join(LABEL_COLUMNS) + "\n")
     on_terminal = file.isatty()
     for ids, labels, confidence in parts:
-        names = ids.tolist()
-        if not verbatim:
-            names = [_harmless(name) for name in names]
-        if on_terminal:
-            names = [printable(str(name)) for name in names]
-        lines = zip(names, labels.tolist(), confidence.tolist(), strict=True)
-        file.writelines(
-            f"{_cell(name)},{label},{sure:.6f}\n" for name, label, sure in lines
+        lines = label_lines(
+            ids, labels, confidence, verbatim=verbatim, on_terminal=on_terminal
         )
+        file.writelines(f"{line}\n" for line in lines)
+
+
+def label_lines(
+    ids: np.ndarray,
+    labels: np.ndarray,
+    confidence: np.ndarray,
+    *,
+    verbatim: bool,
+    on_terminal: bool,
+) -> Iterator[str]:
+    """What ``write_labels`` writes of some rows."""
+    names = ids.tolist()
+    if not verbatim:
+        names = [_harmless(name) for name in names]
+    if on_terminal:
+        names = [printable(str(name)) for name in names]
+    lines = zip(names, labels.tolist(), confidence.tolist(), strict=True)
+    return (f"{_cell(name)},{label},{sure:.6f}" for name, label, sure in lines)
 
 
 def _cell(name: object) -> str:
@@ -214,7 +234,7 @@ def _cell(name: object) -> str:
 
 
 def _harmless(name: object) -> object:
-    if not isinstance(name, str) or not name.startswith(_FORMULA) or _is_number(name):
+    if not isinstance(name, str) or not name.startswith(FORMULA) or _is_number(name):
         return name
     return f"'{name}"
 

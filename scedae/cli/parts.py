@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Part:
     ids: np.ndarray
     rows: np.ndarray  # (n, d)
     unknown: dict[str, int]  # cells unlike all that the fit saw, by column
+    kept: pl.DataFrame | None = None  # all columns but that of the ids, as they were
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Wanted:
     n_columns: int
     names: list[str] | None  # of the columns that it was fitted on
     learnt: dict[str, Any] | None  # how a table became those columns
+    keep: bool = False  # whether the columns of the table are wanted as well
 
 
 def read_parts(
@@ -53,30 +55,33 @@ def read_parts(
     """
     height = max(_PART_NUMBERS // wanted.n_columns, 1)
     if not source.is_frame:
-        return _array_parts(source, wanted.n_columns, id_column, height)
-    if wanted.learnt is None:
-        encode = None
-    else:
+        return _array_parts(source, wanted, id_column, height)
+    encode = None
+    if wanted.learnt is not None:
         encode = TableEncoder.from_json(wanted.learnt["encoder"])
-        known = wanted.learnt["id_column"]
-        id_column = id_column or known
     return _frame_parts(source, wanted, encode, id_column, reading, height)
 
 
 def _array_parts(
-    source: Source, n_columns: int, id_column: str | None, height: int
+    source: Source, wanted: Wanted, id_column: str | None, height: int
 ) -> Iterator[Part]:
+    about = None
     if not source.is_dataset and source.suffix == CELLS_SUFFIX:
         table = load_table(source, Choice(), Reading())
-        X, ids = table.array, table.ids
+        X, ids, about = table.array, table.ids, table.about
     else:
         X, _ = load_array(source, None)
-        X, ids, _ = chosen_columns(source, X, Choice(id_column=id_column))
-    _require_width(source, X.shape[1], n_columns)
+        X, ids, names = chosen_columns(source, X, Choice(id_column=id_column))
+        if wanted.keep:
+            about = pl.DataFrame(X, names or [str(i) for i in range(X.shape[1])])
+    _require_width(source, X.shape[1], wanted.n_columns)
     for start in range(0, len(X), height):
         rows = X[start : start + height]
         refuse_bad_numbers(source, rows, start)
-        yield Part(ids[start : start + height], rows, {})
+        kept = (
+            about[start : start + height] if wanted.keep and about is not None else None
+        )
+        yield Part(ids[start : start + height], rows, {}, kept)
 
 
 def _frame_parts(
@@ -95,15 +100,25 @@ def _frame_parts(
         open_frame(source.path, form) as scan,
     ):
         present = scan.collect_schema().names()
+        id_column = id_column or _known_id(wanted, present)
         columns = _columns(source, wanted, encoder, id_column, present)
         extra = [] if id_column in (None, *columns) else [id_column]
-        chosen = scan.select(*extra, *columns)
+        chosen = scan if wanted.keep else scan.select(*extra, *columns)
         for frame in chosen.collect_batches(chunk_size=height, maintain_order=True):
             ids = ids_of(frame, id_column, start)
-            yield _part(source, frame.select(columns), ids, encoder, start)
+            part = _part(source, frame.select(columns), ids, encoder, start)
+            if wanted.keep:
+                part = replace(part, kept=frame.drop([id_column] if id_column else []))
+            yield part
             start += frame.height
     if start == 0:
         raise InputError(f"{source.given} has column names, but no rows.")
+
+
+def _known_id(wanted: Wanted, present: list[str]) -> str | None:
+    """The column that named the rows of the fit, where it is there again."""
+    known = None if wanted.learnt is None else wanted.learnt["id_column"]
+    return known if known in present else None
 
 
 def _header(wanted: Wanted, reading: Reading) -> bool | None:

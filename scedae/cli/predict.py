@@ -20,12 +20,22 @@ def predict(
     ],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File to write; else standard output."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="File to write, CSV or .parquet; else standard output, as CSV.",
+        ),
     ] = None,
     id_column: Annotated[
         str | None,
         typer.Option(help="Column that names the rows; else the one of the fit."),
     ] = None,
+    keep_columns: Annotated[
+        bool,
+        typer.Option(
+            "--keep-columns", help="Write the columns of DATA beside the labels."
+        ),
+    ] = False,
     sep: Separator = None,
     header: Header = None,
     device: Annotated[
@@ -59,6 +69,8 @@ def predict(
     [bold]Example[/]
 
     scedae predict run/model.scedae new.parquet -o labels.csv --id-column barcode
+
+    scedae predict run new.csv --keep-columns -o new_with_clusters.parquet
     """
     if as_json and out is None:
         raise InputError("--json needs --out: labels would stand beside the summary.")
@@ -71,6 +83,7 @@ def predict(
         id_column,
         device,
         {"separator": separator(sep), "header": header},
+        keep=keep_columns,
         force=force,
         as_json=as_json,
         quiet=quiet,

@@ -8,18 +8,25 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
 import polars as pl
 import typer
 
 from scedae import SCEDAE
 from scedae._tables.keeping import from_text
 from scedae.cli.choice import Reading
+from scedae.cli.kept_columns import (
+    PARQUET,
+    Labelled,
+    is_parquet_labels,
+    write_csv,
+    write_parquet,
+)
 from scedae.cli.messages import errors_of, note, noted_warnings
-from scedae.cli.output import MODEL, new_labels, write_labels
+from scedae.cli.output import MODEL, new_file, new_labels, refuse_unless
 from scedae.cli.parts import Part, Wanted, read_parts
 from scedae.cli.sources import Source
 
@@ -32,23 +39,27 @@ def predict_file(
     device: str,
     reading: dict[str, Any],
     *,
+    keep: bool,
     force: bool,
     as_json: bool,
     quiet: bool,
     verbatim_ids: bool,
 ) -> None:
-    """What ``scedae predict`` does."""
+    """What ``scedae predict`` does; ``keep`` writes the columns of the table too."""
     source = Source(data)
     fitted = _load(model, device)
     with errors_of(str(model)):
-        wanted = _wanted(fitted)
+        wanted = replace(_wanted(fitted), keep=keep)
     begun = time.perf_counter()
     counts: Counter[int] = Counter()
     inputs = [_model_file(model), *source.files]
     with noted_warnings(), _target(out, force=force, inputs=inputs) as file:
         parts = read_parts(source, wanted, id_column, Reading(**reading))
         answers = _predicted(fitted, source, parts, counts, quiet=quiet)
-        write_labels(file, answers, verbatim=verbatim_ids)
+        if isinstance(file, Path):
+            write_parquet(file, answers)
+        else:
+            write_csv(file, answers, verbatim=verbatim_ids)
     n_rows, seconds = counts.total(), round(time.perf_counter() - begun, 3)
     if not quiet:
         note(f"{n_rows:,} rows in {seconds:.1f} s")
@@ -76,9 +87,16 @@ def _load(path: Path, device: str) -> SCEDAE:
 @contextmanager
 def _target(
     out: Path | None, *, force: bool, inputs: Sequence[Path]
-) -> Iterator[IO[str]]:
+) -> Iterator[IO[str] | Path]:
+    """What is written to: a stream of text, or the name of a Parquet file."""
     if out is None:
         yield sys.stdout
+        return
+    if out.suffix.lower() == PARQUET:
+        if force:
+            refuse_unless(out, is_parquet_labels)
+        with new_file(out, force=force, inputs=inputs) as path:
+            yield path
         return
     with new_labels(out, force=force, inputs=inputs) as file:
         yield file
@@ -91,8 +109,8 @@ def _predicted(
     counts: Counter[int],
     *,
     quiet: bool,
-) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Ids, labels and confidence of each part, counted as they pass."""
+) -> Iterator[Labelled]:
+    """The answer for each part, counted as they pass."""
     known, unknown = getattr(model, "feature_names_in_", None), Counter[str]()
     names = None if known is None else list(known)
     live = not quiet and sys.stderr.isatty()
@@ -105,7 +123,7 @@ def _predicted(
         unknown.update(part.unknown)
         if live:
             sys.stderr.write(f"\r\x1b[2K{counts.total():,} rows")
-        yield part.ids, labels, confidence
+        yield Labelled(part.ids, labels, confidence, part.kept)
     if live:
         sys.stderr.write("\n")
     for name, count in unknown.items():

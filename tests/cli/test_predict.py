@@ -168,7 +168,7 @@ def test_the_output_is_safe(run, command, refused, csv, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("scedae.cli.predicting.write_labels", disk_full)
+        patch.setattr("scedae.cli.predicting.write_csv", disk_full)
         result = predicted(command, csv, "--force")
     refused(result, "No space left on device", left=["run"])
     assert (tmp_path / "new.csv").read_text() == "id,label,confidence\n"
