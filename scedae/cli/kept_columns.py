@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -100,11 +100,9 @@ def _frame(part: Labelled) -> pl.DataFrame:
         return answer
     # Categories have another list of names in each part.
     plain = part.kept.with_columns(pl.col(pl.Categorical).cast(pl.String))
-    return answer.hstack(plain.rename(dict(_renamed(plain.columns))).get_columns())
-
-
-def _renamed(columns: list[str]) -> Iterator[tuple[str, str]]:
-    return zip(columns, beside_labels(columns), strict=True)
+    names = beside_labels(plain.columns)
+    columns = zip(plain.iter_columns(), names, strict=True)
+    return answer.with_columns(column.alias(name) for column, name in columns)
 
 
 def _lines(frame: pl.DataFrame, *, verbatim: bool) -> list[str]:
