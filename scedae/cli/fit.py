@@ -21,21 +21,12 @@ class Preset(StrEnum):
 
 # Those that ``SCEDAE`` takes, written again: its own are dear to import. A test
 # compares them.
-Ensemble = Literal["structure", "initialization", "epochs", "landmarks"]
-Scale = Literal["auto", "none", "range", "log", "minmax", "l2", "standard"]
-Precision = Literal["auto", "float32", "tf32", "bfloat16"]
-
-
+EnsembleName = Literal["structure", "initialization", "epochs", "landmarks"]
+ScaleName = Literal["auto", "none", "range", "log", "minmax", "l2", "standard"]
+PrecisionName = Literal["auto", "float32", "tf32", "bfloat16"]
+EffortName = Literal["fast", "default", "best"]
 Decimal = Literal["auto", ".", ","]
 Impute = Literal["median", "mean", "zero", "flag"]
-
-
-class EffortName(StrEnum):
-    """How much work the recipe asks for."""
-
-    fast = "fast"
-    default = "default"
-    best = "best"
 
 
 def _number_of_clusters(text: str) -> str | int:
@@ -143,7 +134,7 @@ def fit(
         _parameter("How much work: a first look, the recipe, or patience and a GPU."),
     ] = None,
     ensemble: Annotated[
-        Ensemble | None, _parameter("What the members differ in.")
+        EnsembleName | None, _parameter("What the members differ in.")
     ] = None,
     members: Annotated[int | None, _parameter("Members of the ensemble.")] = None,
     epochs: Annotated[
@@ -151,14 +142,14 @@ def fit(
     ] = None,
     batch_size: Annotated[int | None, _parameter("Rows of one gradient step.")] = None,
     scale: Annotated[
-        Scale | None,
+        ScaleName | None,
         _parameter("How columns are brought into one range."),
     ] = None,
     n_landmarks: Annotated[
         str | None, _parameter("Landmarks of each member.", metavar="auto|N")
     ] = None,
     precision: Annotated[
-        Precision | None, _parameter("How products of training are rounded.")
+        PrecisionName | None, _parameter("How products of training are rounded.")
     ] = None,
     device: Annotated[
         str, _parameter("auto (a GPU where there is one), cpu or cuda.")
@@ -203,7 +194,7 @@ def fit(
     scedae fit cells.csv -k auto -o look --effort fast
     """
     parameters = _given(
-        effort=effort and effort.value,
+        effort=effort,
         ensemble=ensemble,
         n_members=members,
         epochs=_auto_or_number("--epochs", epochs),

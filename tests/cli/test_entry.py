@@ -37,8 +37,7 @@ def test_the_manual_has_every_command_and_option():
 @pytest.mark.parametrize("name", ["ensemble", "scale", "precision", "effort"])
 def test_choices_are_those_of_the_estimator(name):
     """They are written twice, since the estimator's are dear to import."""
-    written = getattr(options, name.title())
-    choices = get_args(written) or [choice.value for choice in written]
+    choices = get_args(getattr(options, f"{name.title()}Name"))
     allowed = {
         option
         for constraint in SCEDAE._parameter_constraints[name]
