@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import subprocess
 import sys
 import tempfile
 import threading
@@ -17,6 +18,7 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -42,7 +44,9 @@ class Tally:
             self.outcomes[type(error).__name__] += 1
             if not str(error):
                 self.wrong.append(f"{name}: {type(error).__name__} without a word")
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # a panic of a library in Rust is no Exception
             self.outcomes["WRONG"] += 1
             self.wrong.append(f"{name}: {type(error).__name__}: {str(error)[:200]}")
         else:
@@ -59,6 +63,7 @@ KINDS = {
     "command-lines": (2_000, fuzz_files.command_lines, ()),
 }
 BESIDE = 100_000
+ENOUGH_TO_SEE_BOTH = 50  # loads
 
 
 def fuzz(kind: str, count: int, seed: int, folder: Path) -> Tally:
@@ -74,11 +79,40 @@ def fuzz(kind: str, count: int, seed: int, folder: Path) -> Tally:
 
 
 def beside(count: int, folder: Path) -> Tally:
-    """Loads while another thread saves: one model or the other, never a mixture."""
-    tally, stop = Tally(), threading.Event()
+    """Loads while another saves: one model or the other, never a mixture.
+
+    A tenth beside a thread of this process, the others beside another process. Both
+    models must be seen by each: else nothing was replaced meanwhile.
+    """
     models = fuzz_files.two_models()
     path = folder / "beside"
+    for number, model in enumerate(models):
+        model.save(folder / f"model-{number}")
+    by_thread = count // 10
+    tally = _loads(_thread(models, path), by_thread, models, path)
+    more = _loads(_process(folder, path), count - by_thread, models, path)
+    tally.wrong += more.wrong
+    tally.outcomes += more.outcomes
+    return tally
+
+
+def _loads(
+    writer: AbstractContextManager[None], count: int, models: list, path: Path
+) -> Tally:
+    tally, seen = Tally(), set()
     models[0].save(path)
+    with writer:
+        for number in range(count):
+            load = lambda: seen.add(fuzz_files.one_of(models, path))  # noqa: E731
+            tally.judge(f"load {number}", load, ())
+    if count >= ENOUGH_TO_SEE_BOTH and len(seen) < len(models):
+        tally.wrong.append("the same model was loaded every time")
+    return tally
+
+
+@contextmanager
+def _thread(models: list, path: Path) -> Iterator[None]:
+    stop = threading.Event()
 
     def save() -> None:
         while not stop.is_set():
@@ -88,13 +122,40 @@ def beside(count: int, folder: Path) -> Tally:
     writer = threading.Thread(target=save)
     writer.start()
     try:
-        for number in range(count):
-            load = lambda: fuzz_files.one_of(models, path)  # noqa: E731
-            tally.judge(f"load {number}", load, ())
+        yield
     finally:
         stop.set()
         writer.join()
-    return tally
+
+
+_SAVER = """
+import itertools, sys
+from scedae.baselines import DKM
+*sources, path = sys.argv[1:]
+models = [DKM.load(source) for source in sources]
+models[1].save(path)
+print("begun", flush=True)
+for model in itertools.cycle(models):
+    model.save(path)
+"""
+
+
+@contextmanager
+def _process(folder: Path, path: Path) -> Iterator[None]:
+    sources = sorted(folder.glob("model-*"))
+    writer = subprocess.Popen(
+        [sys.executable, "-c", _SAVER, *map(str, sources), str(path)],
+        stdout=subprocess.PIPE,
+    )
+    assert writer.stdout is not None
+    try:
+        assert writer.stdout.readline(), "the writer did not begin"
+        yield
+        assert writer.poll() is None, "the writer has ended"
+    finally:
+        writer.kill()
+        writer.wait()
+        writer.stdout.close()
 
 
 def main() -> None:
@@ -102,6 +163,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", choices=[*KINDS, "beside"])
+    parser.add_argument("--folder", help="for files, such as /dev/shm (no disk)")
     given = parser.parse_args()
     torch.set_num_threads(1)
     logging.disable()  # a damaged checkpoint is a word in the log
@@ -110,7 +172,7 @@ def main() -> None:
         begun = time.perf_counter()
         count = BESIDE if kind == "beside" else KINDS[kind][0]
         count = max(int(count * given.share), 1)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=given.folder) as folder:
             if kind == "beside":
                 tally = beside(count, Path(folder))
             else:

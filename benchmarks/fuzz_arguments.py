@@ -192,16 +192,44 @@ def calls(rng: np.random.Generator, folder: Path) -> Cases:
             assert torch.get_default_dtype() == default, "the default dtype changed"
             torch.set_default_dtype(former)
 
+    fitted = [_fitted(kind) for kind in _ESTIMATORS]
     while True:
-        kind = _ESTIMATORS[int(rng.integers(len(_ESTIMATORS)))]
+        place = int(rng.integers(len(_ESTIMATORS)))
+        kind = _ESTIMATORS[place]
         settings = _settings(kind, rng)
         X = _contained(_typed(_rows(rng), rng), rng)
         default = torch.float64 if rng.random() < 0.2 else torch.float32
-        name = (
-            f"{kind.__name__} {settings} {type(X).__name__} {getattr(X, 'shape', '')}"
-        )
-        name += f" {getattr(X, 'dtype', '')}"
-        yield name, lambda k=kind, s=settings, X=X, d=default: call(k, s, X, d)
+        shown = f"{type(X).__name__} {getattr(X, 'shape', '')}"
+        shown += f" {getattr(X, 'dtype', '')}"
+        if rng.random() < 0.2:
+            apply = lambda m=fitted[place], X=X: _apply(m, X)  # noqa: E731
+            yield f"{kind.__name__}.predict {shown}", apply
+        else:
+            fit = lambda k=kind, s=settings, X=X, d=default: call(k, s, X, d)  # noqa: E731
+            yield f"{kind.__name__} {settings} {shown}", fit
+
+
+_ROWS = np.random.default_rng(0).standard_normal((40, 3))
+
+
+def _fitted(kind: type) -> tuple[object, np.ndarray]:
+    """An estimator that knows rows of three columns, and its labels of them."""
+    known = kind._get_param_names()
+    settings = {name: value for name, value in _QUICK.items() if name in known}
+    model = kind(2, **settings).fit(_ROWS)
+    return model, model.labels_.copy()
+
+
+def _apply(known: tuple[object, np.ndarray], X: object) -> None:
+    """New rows of any kind: labels in range, and the model stays what it is."""
+    model, labels = known
+    try:
+        found = np.asarray(model.predict(X))  # type: ignore[attr-defined]
+        assert found.min() >= 0 and found.max() < len(model.cluster_centers_)  # type: ignore[attr-defined]
+        assert np.isfinite(model.transform(X)).all(), "coordinates are not finite"  # type: ignore[attr-defined]
+    finally:
+        again = model.predict(_ROWS)  # type: ignore[attr-defined]
+        assert (again == labels).all(), "the model has changed"
 
 
 def collections(rng: np.random.Generator, folder: Path) -> Cases:
