@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import os
 import shutil
 import struct
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import polars as pl
+import pyarrow
 import torch
 from safetensors.torch import load
 from typer.testing import CliRunner
@@ -228,7 +232,7 @@ def _table(rng: np.random.Generator) -> bytes:
 
 
 def _array(rng: np.random.Generator, path: Path) -> Path:
-    kind = int(rng.integers(5))
+    kind = int(rng.integers(8))
     rows = rng.standard_normal((20, 3))
     if kind == 0:
         np.save(path := path.with_suffix(".npy"), rows)
@@ -239,6 +243,14 @@ def _array(rng: np.random.Generator, path: Path) -> Path:
         np.savez(path := path.with_suffix(".npz"), X=rows, y=objects)
     elif kind == 3:
         pl.DataFrame(rows).write_parquet(path := path.with_suffix(".parquet"))
+    elif kind == 4:
+        pl.DataFrame(rows).write_ipc(path := path.with_suffix(".arrow"))
+    elif kind == 5:
+        path = path.with_suffix(".csv.gz")
+        path.write_bytes(gzip.compress(_table(rng)))
+    elif kind == 6:
+        path = path.with_suffix(".csv.zst")
+        path.write_bytes(pyarrow.compress(_table(rng), "zstd", asbytes=True))
     else:
         np.save(path := path.with_suffix(".npy"), rows.astype(object))
     if rng.random() < 0.5:
@@ -262,6 +274,21 @@ _OPTIONS = [
 ]
 
 
+@contextmanager
+def _standard_error() -> Iterator[Callable[[], str]]:
+    """What libraries write to the process's standard error, past Python."""
+    file, own = os.memfd_create("stderr"), os.dup(2)
+    os.dup2(file, 2)
+    text = ""
+    try:
+        yield lambda: text
+    finally:
+        os.dup2(own, 2)
+        text = os.pread(file, 10_000, 0).decode(errors="replace")
+        os.close(file)
+        os.close(own)
+
+
 def command_lines(rng: np.random.Generator, folder: Path) -> Cases:
     """Exit code 0 or 2, one line of error, nothing left over."""
     runner = CliRunner()
@@ -270,7 +297,9 @@ def command_lines(rng: np.random.Generator, folder: Path) -> Cases:
     assert runner.invoke(app, [*fitted, *_QUICK]).exit_code == 0
 
     def command(arguments: list[str], out: Path) -> None:
-        done = runner.invoke(app, arguments)
+        with _standard_error() as beside:
+            done = runner.invoke(app, arguments)
+        assert not beside(), f"beside the command: {beside()[:200]}"
         error = done.exception
         if error is not None and not isinstance(error, SystemExit):
             raise error

@@ -10,12 +10,9 @@ import importlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # What a library says of a mistake that people make, and what they can do about it.
 _SAID_WELL = {
@@ -41,9 +38,11 @@ def library_errors(kind: type[Exception] = Exception) -> Iterator[None]:
     """What a library says of a damaged file, as one line; not that it is not there."""
     try:
         yield
-    except (OSError, MemoryError):
+    except MemoryError:
         raise
-    except kind as error:
+    except (kind, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the system, not of what stands in the file
         lines = str(error).strip().splitlines() or [type(error).__name__]
         said = (
             better for mark, better in _SAID_WELL.items() if mark in lines[0].lower()
@@ -95,11 +94,3 @@ def open_parquet(file: Path) -> Any:
     parquet = import_extra("pyarrow.parquet", "Parquet", "files")
     with library_errors():
         return parquet.ParquetFile(file)
-
-
-def scan_parquet(file: Path) -> pl.LazyFrame:
-    """A Parquet file as a lazy frame; a star in its name is a star."""
-    import polars as pl
-
-    with library_errors():
-        return pl.scan_parquet(file, glob=False)

@@ -7,17 +7,49 @@ not by the file they came from.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import polars as pl
 
-from scedae._formats import import_extra, library_errors, scan_parquet
+from scedae._formats import import_extra, library_errors
+from scedae._tables.arrow_files import ARROW_SUFFIXES, arrow_table
 from scedae._tables.text_files import COMPRESSED, PlainText, TextFormat, plain_text
 
 TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
-SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".feather", ".arrow", ".ipc", ".xlsx")
+SUFFIXES = (*TEXT_SUFFIXES, *ARROW_SUFFIXES, ".xlsx")
+
+
+class FileTable(Protocol):
+    """A file that is read whole, or some of its columns in batches."""
+
+    names: list[str]
+
+    def read(self) -> pl.DataFrame: ...
+
+    def batches(self, columns: Sequence[str], height: int) -> Iterator[pl.DataFrame]:
+        """The rows of some columns, about ``height`` at a time, in their order."""
+        ...
+
+
+class _Scan:
+    """A frame that polars has not read yet."""
+
+    def __init__(self, scan: pl.LazyFrame) -> None:
+        self._scan = scan
+        with library_errors():
+            self.names = scan.collect_schema().names()
+
+    def read(self) -> pl.DataFrame:
+        with library_errors():
+            return self._scan.collect()
+
+    def batches(self, columns: Sequence[str], height: int) -> Iterator[pl.DataFrame]:
+        chosen = self._scan.select(columns)
+        with library_errors():
+            yield from chosen.collect_batches(chunk_size=height, maintain_order=True)
 
 
 def suffix_of(path: Path) -> str:
@@ -45,26 +77,25 @@ def read_table(
         Whether its first line names the columns; None looks at it.
     """
     path = Path(path)
-    with open_frame(path, TextFormat(separator, header)) as scan, library_errors():
-        frame: pl.DataFrame = scan.collect()
+    with file_table(path, TextFormat(separator, header)) as table:
+        frame = table.read()
     if frame.height == 0:
         raise ValueError("it has column names, but no rows.")
     return frame
 
 
 @contextmanager
-def open_frame(path: Path, form: TextFormat) -> Iterator[pl.LazyFrame]:
-    """A file as a lazy frame, to be collected whole or in batches inside."""
+def file_table(path: Path, form: TextFormat) -> Iterator[FileTable]:
+    """A file, to be read inside."""
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
         with plain_text(path, suffix, form) as text:
-            yield _scan_text(text)
-    elif suffix == ".parquet":
-        yield scan_parquet(path)
+            yield _Scan(_scan_text(text))
+    elif suffix in ARROW_SUFFIXES:
+        with arrow_table(path) as table:
+            yield table
     elif suffix == ".xlsx":
-        yield _read_excel(path).lazy()
-    elif suffix in SUFFIXES:
-        yield _scan_arrow(path)
+        yield _Scan(_read_excel(path).lazy())
     else:
         raise ValueError(f"it is none of the kinds {', '.join(SUFFIXES)}.")
 
@@ -87,14 +118,6 @@ def _scan_text(text: PlainText) -> pl.LazyFrame:
     if not unnamed:
         return scan
     return scan.select(pl.col(name).alias(unnamed.get(name, name)) for name in names)
-
-
-def _scan_arrow(path: Path) -> pl.LazyFrame:
-    with path.open("rb") as file:
-        if file.read(6) != b"ARROW1":
-            raise ValueError("it cannot be read: it is no Arrow file.")
-    with library_errors():
-        return pl.scan_ipc(path, glob=False)
 
 
 def _read_excel(path: Path) -> pl.DataFrame:

@@ -7,6 +7,7 @@ import csv
 import gzip
 import shutil
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -58,7 +59,7 @@ def plain_text(path: Path, suffix: str, wanted: TextFormat) -> Iterator[PlainTex
     with tempfile.TemporaryDirectory(prefix="scedae-") as folder:
         if encoding != "utf-8" or path.suffix.lower() in COMPRESSED:
             copy = Path(folder) / f"table{suffix}"
-            with _opened(path) as raw, copy.open("wb") as out:
+            with _unpacked(path) as raw, copy.open("wb") as out:
                 decoded = codecs.EncodedFile(raw, "utf-8", encoding, errors="replace")
                 shutil.copyfileobj(raw if encoding == "utf-8" else decoded, out, _HEAD)
             path = copy
@@ -75,13 +76,22 @@ def _opened(path: Path) -> IO[bytes]:
     return path.open("rb")
 
 
-def _encoding(path: Path) -> str:
-    """By the mark at the beginning; else UTF-8, or what Windows wrote before it."""
+@contextmanager
+def _unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """The bytes of a file; one error wherever those of a compressed one are wrong."""
     try:
         with _opened(path) as file:
-            head = file.read(_HEAD)
-    except (OSError, EOFError) as error:
+            yield file
+    except (OSError, EOFError, zlib.error) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the system, not of the file
         raise ValueError(f"it cannot be unpacked: {error}.") from error
+
+
+def _encoding(path: Path) -> str:
+    """By the mark at the beginning; else UTF-8, or what Windows wrote before it."""
+    with _unpacked(path) as file:
+        head = file.read(_HEAD)
     for mark, encoding in _BOMS:
         if head.startswith(mark):
             return encoding

@@ -11,7 +11,7 @@ import polars as pl
 
 from scedae._formats import library_errors
 from scedae._tables.encoder import TableEncoder
-from scedae._tables.table_files import open_frame
+from scedae._tables.table_files import file_table
 from scedae._tables.text_files import TextFormat
 from scedae._tables.values import POINT, to_numbers, without_gaps
 from scedae.cli.arrays import chosen_columns, load_array
@@ -97,14 +97,13 @@ def _frame_parts(
     with (
         errors_of(source.given),
         library_errors(pl.exceptions.PolarsError),
-        open_frame(source.path, form) as scan,
+        file_table(source.path, form) as table,
     ):
-        present = scan.collect_schema().names()
-        id_column = id_column or _known_id(wanted, present)
-        columns = _columns(source, wanted, encoder, id_column, present)
-        extra = [] if id_column in (None, *columns) else [id_column]
-        chosen = scan if wanted.keep else scan.select(*extra, *columns)
-        for frame in chosen.collect_batches(chunk_size=height, maintain_order=True):
+        id_column = id_column or _known_id(wanted, table.names)
+        columns = _columns(source, wanted, encoder, id_column, table.names)
+        extra = [] if id_column is None or id_column in columns else [id_column]
+        chosen = table.names if wanted.keep else [*extra, *columns]
+        for frame in table.batches(chosen, height):
             ids = ids_of(frame, id_column, start)
             part = _part(source, frame.select(columns), ids, encoder, start)
             if wanted.keep:

@@ -1,5 +1,6 @@
 """Files that are damaged, and names that look like patterns: one line, exit code 2."""
 
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,15 @@ def test_a_parquet_file_that_is_damaged_in_predict(fitted, command, blobs):
     code, _, err = command("predict", "run", "a.parquet", "-q", "-o", "out")
     assert code in (0, 2) and "Traceback" not in err
     assert code == 0 or err.count("\n") == 1
+
+
+def test_a_wrong_byte_anywhere_in_a_compressed_table(fit, frame):
+    raw = gzip.compress(frame.write_csv().encode())
+    for place in range(2, len(raw), len(raw) // 12):
+        Path("a.csv.gz").write_bytes(raw)
+        damage("a.csv.gz", place)
+        code, _, err = fit("a.csv.gz")
+        assert code == 0 or (code == 2 and err.count("\n") == 1)
 
 
 @pytest.mark.parametrize("name", ["[a].csv", "g*.csv", "a?.csv", "new\nline.csv"])
