@@ -34,6 +34,10 @@ class BlockReadError(ScedaeError, OSError):
     """Some rows of a file, or of a Dask collection, cannot be read."""
 
 
+class ClusterLostError(ScedaeError, ConnectionError):
+    """The scheduler of Dask went away in the middle of the work."""
+
+
 class CollapsedMemberWarning(UserWarning):
     """An autoencoder collapsed and was left out of the ensemble."""
 

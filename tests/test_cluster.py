@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from scedae import SCEDAE, _member_training
-from scedae._rows import stream
-from scedae.exceptions import BlockReadError
+from scedae._rows import dask_crew, stream
+from scedae.exceptions import BlockReadError, ClusterLostError
 
 # Sockets of workers that are killed or closed are no news here.
 pytestmark = [
@@ -130,6 +130,39 @@ def test_a_block_that_stays_away_is_named(client, lazy):
     message = r"rows 800 to 1199 of X \(block 2 .*the disk is away"
     with pytest.raises(BlockReadError, match=message):
         model().fit(lazy.map_blocks(read, dtype=lazy.dtype))
+
+
+def linger(block):
+    time.sleep(1)
+    return block
+
+
+@pytest.mark.parametrize("moment", ["reading", "training"])
+def test_a_lost_scheduler_is_one_error_and_no_fault_of_a_block(
+    client, lazy, monkeypatch, moment
+):
+    """The connection breaks as that to a scheduler does that was killed."""
+    begun = []
+
+    def lose():
+        begun.append(time.monotonic())
+        client.loop.add_callback(client.scheduler_comm.comm.abort)
+
+    if moment == "reading":
+        monkeypatch.setattr(stream, "DRAWN_ROWS", 5000)
+        lazy = lazy.map_blocks(linger, dtype=lazy.dtype)
+        threading.Timer(0.5, lose).start()
+    else:
+        train = dask_crew.DaskCrew.call
+
+        def call(*arguments):
+            threading.Timer(0.3, lose).start()
+            return train(*arguments)
+
+        monkeypatch.setattr(dask_crew.DaskCrew, "call", call)
+    with pytest.raises(ClusterLostError, match=r"scheduler was lost.*checkpoint_dir"):
+        model(epochs=500).fit(lazy)
+    assert time.monotonic() - begun[0] < 20
 
 
 def test_a_number_that_is_not_finite_is_named(client, lazy):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import Any
 
 import dask.config
 from distributed import Event, as_completed, get_client
+
+from scedae.exceptions import ClusterLostError, ScedaeError
 
 # Attempts after the first: at reading a block, and at a call that failed.
 RETRIES = 2
@@ -30,6 +33,34 @@ def options() -> dict[str, Any]:
     return {} if current_client() is None else {"retries": RETRIES}
 
 
+@contextmanager
+def in_touch(client: Any) -> Iterator[None]:
+    """One clear error, at once, where the connection to the scheduler is lost.
+
+    Dask cancels what was asked for; what is asked for from then on would only wait.
+    """
+    if client is not None and client.status != "running":
+        raise _lost(f"the client is {client.status}")
+    try:
+        yield
+    except ScedaeError:
+        raise
+    except Exception as error:
+        is_gone = client is not None and client.status != "running"
+        if is_gone or isinstance(error, CancelledError):
+            raise _lost(error) from error
+        raise
+
+
+def _lost(reason: object) -> ClusterLostError:
+    reason = str(reason).split("\n")[0].rstrip(".")
+    return ClusterLostError(
+        "the connection to Dask's scheduler was lost, and with it what the workers "
+        f"held: {reason}. Fit again with a client of a cluster that runs; trainings "
+        "that were finished are kept where checkpoint_dir says."
+    )
+
+
 class DaskCrew:
     """The workers of a client; see ``Crew``."""
 
@@ -37,7 +68,9 @@ class DaskCrew:
         self._client = client
 
     def __len__(self) -> int:
-        return max(len(self._client.scheduler_info(n_workers=-1)["workers"]), 1)
+        with in_touch(self._client):
+            workers = self._client.scheduler_info(n_workers=-1)["workers"]
+        return max(len(workers), 1)
 
     def call(
         self,
@@ -46,7 +79,11 @@ class DaskCrew:
         done: Callable[[int, Any], None],
     ) -> None:
         name = f"scedae-stop-{uuid.uuid4()}"
-        with self._telling_to_stop(Event(name, self._client)), dask.config.set(QUIET):
+        with (
+            in_touch(self._client),
+            self._telling_to_stop(Event(name, self._client)),
+            dask.config.set(QUIET),
+        ):
             futures = self._client.map(
                 _called,
                 items,
@@ -65,7 +102,8 @@ class DaskCrew:
         try:
             yield
         except BaseException:
-            event.set()
+            if self._client.status == "running":  # else nobody hears it
+                event.set()
             raise
 
 

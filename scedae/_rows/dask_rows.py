@@ -9,6 +9,7 @@ faster, nor on a worker that died on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,14 @@ from scedae._rows.dask_blocks import (
     block_total,
     sum_up,
 )
-from scedae._rows.dask_crew import QUIET, RETRIES, DaskCrew, current_client, options
+from scedae._rows.dask_crew import (
+    QUIET,
+    RETRIES,
+    DaskCrew,
+    current_client,
+    in_touch,
+    options,
+)
 from scedae._rows.interface import Add, EachKernel, Result, Tick, TotalKernel, ignore
 from scedae._rows.stream import Stream
 from scedae.exceptions import BlockReadError, ScedaeError
@@ -57,7 +65,8 @@ def open_dask(X: Any, device: str) -> DaskRows:
             f"X has {X.ndim} dimensions of {X.dtype}; rows of numbers need two."
         )
     if np.isnan(X.shape[0]):
-        X = X.compute_chunk_sizes()
+        with in_touch(current_client()):
+            X = X.compute_chunk_sizes()
     if 0 in X.shape:
         raise ValueError(f"X has shape {X.shape}: there is nothing in it.")
     heights = X.chunks[0]
@@ -145,7 +154,7 @@ class DaskRows(Stream):
 
     def keep(self, arrays: tuple[da.Array, ...]) -> tuple[da.Array, ...]:
         """Compute now, and leave the results where the blocks lie."""
-        with dask.config.set(QUIET):
+        with in_touch(current_client()), dask.config.set(QUIET):
             return persist(*arrays, **options())
 
     def n_distinct(self, labels: da.Array) -> int:
@@ -174,11 +183,13 @@ class DaskRows(Stream):
         return list(mapped.to_delayed()[:, 0])
 
     def _compute(self, parts: Sequence[Any]) -> tuple[Any, ...]:
-        with dask.config.set(QUIET):
+        with in_touch(current_client()), dask.config.set(QUIET):
             try:
                 return compute(*parts, **options())
             except (ScedaeError, ValueError):
                 raise  # said with its place already
+            except CancelledError:
+                raise  # no block is to blame
             except Exception as error:
                 self._blame_a_block(error)
                 raise
