@@ -78,8 +78,15 @@ def _recover(target: Path) -> None:
     if former.exists() and not target.exists():
         former.rename(target)
     elif former.exists() and _foreign(former) is None:
-        delete(former)
+        _delete_run(former)
     sweep(target.parent, target.name)
+
+
+def _delete_run(folder: Path) -> None:
+    """The record goes last: killed on the way, what is left is known as ours."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name == RUN):
+        path.unlink()
+    delete(folder)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -136,6 +137,34 @@ def test_killed_between_two_names_the_earlier_run_comes_back(fitted, fit, npy):
     assert fit(npy)[0] == 2  # it exists
     assert files(fitted / "run") == before
     assert not list(fitted.glob(".*"))
+
+
+def test_killed_while_the_former_run_is_deleted_the_next_goes_on(
+    fitted, fit, npy, monkeypatch
+):
+    """After any of its files: what is left of it is known as ours, and goes."""
+    files = output._FILES & {path.name for path in (fitted / "run").iterdir()}
+    usual, left = Path.unlink, 0
+
+    def unlink(path, **how):
+        nonlocal left
+        if path.parent.name == ".run.former":
+            if left == 0:
+                raise KeyboardInterrupt
+            left -= 1
+        usual(path, **how)
+
+    # Whatever order the folder gives its files in.
+    whole = Path.iterdir
+    monkeypatch.setattr(Path, "iterdir", lambda p: iter(sorted(whole(p))[::-1]))
+    for left_alone in range(len(files)):
+        left = left_alone
+        monkeypatch.setattr(Path, "unlink", unlink)
+        fit(npy, "--force")
+        monkeypatch.setattr(Path, "unlink", usual)
+        assert (fitted / ".run.former").exists()
+        assert fit(npy, "--force")[0] == 0
+        assert not list(fitted.glob(".*"))
 
 
 def test_a_killed_fit_leaves_nothing_after_the_next(fitted, fit, npy):
