@@ -129,7 +129,7 @@ def _thread(models: list, path: Path) -> Iterator[None]:
 
 
 _SAVER = """
-import itertools, sys
+import itertools, sys, time
 from scedae.baselines import DKM
 *sources, path = sys.argv[1:]
 models = [DKM.load(source) for source in sources]
@@ -137,6 +137,7 @@ models[1].save(path)
 print("begun", flush=True)
 for model in itertools.cycle(models):
     model.save(path)
+    time.sleep(0.005)  # so that both get on, on one core too
 """
 
 
