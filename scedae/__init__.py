@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from scedae._estimator import SCEDAE
     from scedae._landmark_spectral import LandmarkSpectralClustering
     from scedae._members import MemberSpec
-    from scedae._model import FittedPipeline, MemberReport
+    from scedae._model import FittedPipeline, MemberReport, Refinement
     from scedae._spectral import GraphCandidate
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
@@ -26,6 +26,7 @@ __all__ = [
     "LandmarkSpectralClustering",
     "MemberReport",
     "MemberSpec",
+    "Refinement",
     "TableEncoder",
     "__version__",
     "datasets",
@@ -46,6 +47,7 @@ __getattr__, __dir__ = on_demand(
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
         "MemberReport": "scedae._model",
         "MemberSpec": "scedae._members",
+        "Refinement": "scedae._model",
         "TableEncoder": "scedae._tables.encoder",
         "datasets": "scedae.datasets",
         "exceptions": "scedae.exceptions",

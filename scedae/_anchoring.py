@@ -7,8 +7,9 @@ graphs are tried on the same encodings, from the finest to the coarsest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -33,8 +34,8 @@ _TRIAL_STARTS = 10
 class Tail:
     """How the verbs after ``encode`` go about it.
 
-    The last three have one value in every estimator. Experiments, which repeat what
-    was published, vary them: see ``internal``.
+    The landmarks' method and the three after it have one value in every estimator.
+    Experiments, which repeat what was published, vary them: see ``internal``.
     """
 
     scales: tuple[Scale, ...]  # of graphs to try, the finest first
@@ -43,6 +44,8 @@ class Tail:
     bandwidth_factor: float = 1.0  # times the mean distance to the nearest landmarks
     whitened: bool = True  # rows go to the nearest centre by the clusters' own metric
     split_halves: bool = True  # stability, by halves of the ensemble
+    # Precision of the network that has the last word on labels; None: there is none.
+    refine_in: str | None = None
 
     @property
     def rounded(self) -> bool:
@@ -103,14 +106,13 @@ class Anchoring:
         if len(scales) == 1:
             only = self.at(scales[0], n_clusters, share=1.0)
             return only, (_said(only, None, chosen=True),)
-        judge = spectral.Judge(self._encodings(), generator(self._seed, "judge"))
         tried: list[Anchored] = []
         verdicts: list[spectral.Verdict] = []
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
             tried.append(self.at(scale, n_clusters, share=1 / len(scales), words=words))
-            labels = self._trial(tried[-1], n_clusters, judge.rows)
-            verdicts.append(judge.weigh(labels, n_clusters))
+            labels = self._trial(tried[-1], n_clusters, self.judge.rows)
+            verdicts.append(self.judge.weigh(labels, n_clusters))
         best = min(range(len(tried)), key=lambda i: verdicts[i].score)
         said = [
             _said(each, verdict, chosen=each is tried[best])
@@ -186,15 +188,18 @@ class Anchoring:
             )
         return self._landmarks[key]
 
-    def _encodings(self) -> Sequence[spectral.Encoding]:
-        """What the judge ties rows by: some codes, and the rows if a member has them.
+    @cached_property
+    def judge(self) -> spectral.Judge:
+        """Ties rows by some codes, and by the rows if a member has them.
 
         Members that share an encoding count once.
         """
         distinct = {id(m.encoding): m for m in self._members}.values()
         codes = [m.encoding for m in distinct if m.encoder is not None]
         rows = [m.encoding for m in distinct if m.encoder is None]
-        return [*codes[:_JUDGE_CODES], *rows]
+        return spectral.Judge(
+            [*codes[:_JUDGE_CODES], *rows], generator(self._seed, "judge")
+        )
 
     def _trial(
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor

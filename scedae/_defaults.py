@@ -45,6 +45,14 @@ _MOST_LANDMARKS_OF_MANY_ROWS = 1000
 _MOST_ROWS_OF_A_LANDMARK = 5
 
 
+# Width and steps of the network that refines an answer on few rows; and on many, where
+# it passes over the rows so often, within these bounds.
+_SMALL_STUDENT = 256, 1500
+_STUDENT_WIDTH = 1024
+_STUDENT_PASSES = 44
+_STUDENT_STEPS = 3000, 12_000
+
+
 @dataclass(frozen=True)
 class Scale:
     """How coarse a graph is: its landmarks, as a part of those planned, and ties."""
@@ -75,6 +83,7 @@ class Effort:
     min_epochs: int  # but at least so many passes over the rows
     rows_per_landmark: int
     most_landmarks: int
+    refines_on: tuple[str, ...]  # kinds of devices on which the answer is refined
 
 
 EFFORTS = {
@@ -89,6 +98,7 @@ EFFORTS = {
         min_epochs=8,
         rows_per_landmark=2,
         most_landmarks=4000,
+        refines_on=(),
     ),
     "default": Effort(
         n_members=6,
@@ -100,6 +110,7 @@ EFFORTS = {
         min_epochs=60,
         rows_per_landmark=2,
         most_landmarks=4000,
+        refines_on=("cuda",),
     ),
     "best": Effort(
         n_members=12,
@@ -110,6 +121,7 @@ EFFORTS = {
         min_epochs=100,
         rows_per_landmark=2,
         most_landmarks=8000,
+        refines_on=("cpu", "cuda"),
     ),
 }
 # What the baselines take: rows that are not centred need more steps, networks are
@@ -123,6 +135,7 @@ BASELINE = Effort(
     min_epochs=30,
     rows_per_landmark=4,
     most_landmarks=1000,
+    refines_on=(),
 )
 
 
@@ -218,6 +231,23 @@ def resolve_row_members(
     dense = n_rows <= _MOST_ROWS_OF_A_LANDMARK * n_landmarks
     covered = n_landmarks >= _FEWEST_LANDMARKS << min(n_columns, 16)
     return effort.n_row_members if dense or covered else 0
+
+
+def resolve_refine(
+    refine: str | bool, embedding: str, device_type: str, effort: Effort
+) -> bool:
+    """``"auto"``: where it is worth its time; never for LSC, which is as published."""
+    if not isinstance(refine, str):
+        return bool(refine)
+    return embedding != "lsc" and device_type in effort.refines_on
+
+
+def resolve_student(n_rows: int, batch_size: int) -> tuple[int, int]:
+    """Width of the network that refines an answer, and its steps."""
+    if n_rows < SMALL_DATA_ROWS:
+        return _SMALL_STUDENT
+    n_steps = _STUDENT_PASSES * n_rows // batch_size
+    return _STUDENT_WIDTH, min(max(n_steps, _STUDENT_STEPS[0]), _STUDENT_STEPS[1])
 
 
 def resolve_precision(precision: str, device_type: str) -> str:

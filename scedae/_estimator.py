@@ -17,6 +17,8 @@ from scedae._defaults import (
     Scale,
     resolve_landmarks,
     resolve_members,
+    resolve_precision,
+    resolve_refine,
     resolve_row_members,
     resolve_scales,
 )
@@ -132,6 +134,12 @@ default="auto"
         (k-1)-th keeps 0.75 of its weight), which finds small clusters beside large
         ones. Rows are normalised in both; for ``"diffusion"`` coordinates are then
         rescaled such that clusters are round, and rows go to the nearest centre there.
+    refine : "auto" or bool, default="auto"
+        Whether a network that learns from the ensemble has the last word on labels: it
+        is taught what the ensemble is surest of, and that small changes of a row change
+        nothing (virtual adversarial training), and decides about the other rows. A
+        judge may refuse its answer; ``refinement_`` says what it did. ``"auto"``: with
+        ``effort="best"``, and with ``"default"`` on a GPU.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None
@@ -170,6 +178,9 @@ default="auto"
     candidates_ : tuple of GraphCandidate
         The graphs that were tried, the finest first: landmarks, neighbours, what the
         judge said (``score``, the smaller the better), and which one was ``chosen``.
+    refinement_ : Refinement or None
+        What the last step did: whether it was kept, why, and which rows it moved from
+        which cluster to which. None where the answer was not refined.
     stability_ : float
         How much two halves of the ensemble, which share neither a member nor a row,
         agree with k-means' labels and with each other: from 0 (by chance) to 1. A fit
@@ -219,6 +230,7 @@ default="auto"
         "n_neighbors": [StrOptions({"auto"}), *SPECTRAL_CONSTRAINTS["n_neighbors"]],
         "checkpoint_dir": [str, os.PathLike, None],
         "embedding": [StrOptions(set(EMBEDDINGS))],
+        "refine": [StrOptions({"auto"}), "boolean"],
     }
 
     def __init__(
@@ -241,6 +253,7 @@ default="auto"
         n_landmarks: str | int = "auto",
         n_neighbors: str | int = "auto",
         embedding: str = "diffusion",
+        refine: str | bool = "auto",
         device: str | torch.device = "auto",
         checkpoint_dir: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
@@ -263,6 +276,7 @@ default="auto"
         self.n_landmarks = n_landmarks
         self.n_neighbors = n_neighbors
         self.embedding = embedding
+        self.refine = refine
         self.device = device
         self.checkpoint_dir = checkpoint_dir
         self.random_state = random_state
@@ -305,6 +319,7 @@ default="auto"
             "n_landmarks": 500,
             "n_neighbors": 5,
             "embedding": "lsc",
+            "refine": False,
         }
         return cls(n_clusters, ensemble=ensemble, **{**settings, **overrides})
 
@@ -354,6 +369,12 @@ default="auto"
         given = not isinstance(self.n_landmarks, str)
         listed = not isinstance(self.ensemble, str)
         return resolve_scales(self.n_neighbors, landmarks_given=given or listed)
+
+    def _refine_in(self, start: Prepared) -> str | None:
+        kind = start.rows.home.type
+        if not resolve_refine(self.refine, self.embedding, kind, EFFORTS[self.effort]):
+            return None
+        return resolve_precision(self.precision, kind)
 
     def _turned(self, scaler: Scaler, rows: Rows, seed: int) -> Scaler:
         """Scaled columns, turned to the directions of some of the rows."""

@@ -33,6 +33,50 @@ class MemberReport:
         return self.history[-1]["loss"] if self.history else float("nan")
 
 
+# What may come of a refinement, in words.
+VERDICTS = {
+    "kept": "the judge finds the refined clusters about as well cut off as before",
+    "worse": "the judge finds the refined clusters worse cut off from each other",
+    "empty": "a cluster would have lost all its rows",
+    "diverged": "the training of the network diverged",
+    "single": "all rows are in one cluster",
+}
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """What the last step did to the clusters.
+
+    Attributes
+    ----------
+    verdict : {"kept", "worse", "empty", "diverged", "single"}
+        Whether the labels are the refined ones, or why not.
+    moved : float
+        Share of the rows (of a sample, if they did not lie in memory) that the network
+        puts into another cluster.
+    flows : tuple of (from, to, rows)
+        How many rows it moves from which cluster to which, most first.
+    score_before, score_after : float or None
+        What the judge says of the clusters, the smaller the better.
+    """
+
+    verdict: str
+    moved: float = 0.0
+    flows: tuple[tuple[int, int, int], ...] = ()
+    score_before: float | None = None
+    score_after: float | None = None
+
+    @property
+    def kept(self) -> bool:
+        """Whether the labels are the refined ones."""
+        return self.verdict == "kept"
+
+    @property
+    def reason(self) -> str:
+        """The verdict in words."""
+        return VERDICTS[self.verdict]
+
+
 @dataclass(frozen=True)
 class FittedMember:
     """What one member needs to place a new row among its landmarks."""
@@ -87,6 +131,7 @@ class FittedPipeline:
     basis: spectral.Basis  # (Σp, q)
     metric: torch.Tensor  # (q, q) makes clusters round; identity for LSC, float64
     centers: torch.Tensor  # (k, q) in that metric, float64
+    student: Encoder | None = None  # has the last word on labels, if it was kept
 
     def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
@@ -97,16 +142,33 @@ class FittedPipeline:
         """Embedding of scaled rows, of shape (n, q)."""
         return self._embed(self.affinity(rows))
 
+    def labels(self, rows: torch.Tensor) -> torch.Tensor:
+        """Clusters of scaled rows, of shape (n,)."""
+        if self.student is not None:
+            return encode(self.student, rows).argmax(1)
+        return spectral.nearest(self.coordinates(rows), self.centers)[:, 0]
+
     def assign(self, rows: torch.Tensor) -> Assignment:
         """Clusters and confidence of scaled rows."""
         affinity = self.affinity(rows)
-        return self.assign_embedded(affinity, self._embed(affinity))
+        answers = None if self.student is None else encode(self.student, rows)
+        return self.assign_embedded(affinity, self._embed(affinity), answers)
 
     def assign_embedded(
-        self, affinity: spectral.FusedAffinity, points: torch.Tensor
+        self,
+        affinity: spectral.FusedAffinity,
+        points: torch.Tensor,
+        answers: torch.Tensor | None = None,
     ) -> Assignment:
-        """The same for rows whose Z̄ and coordinates are known."""
-        labels = spectral.nearest(points, self.centers)[:, 0]
+        """The same for rows whose Z̄, coordinates and answers are known."""
+        if answers is None:
+            labels = spectral.nearest(points, self.centers)[:, 0]
+        else:
+            labels = answers.argmax(1)
+        margin = spectral.margin(points, self.centers, labels)
+        if answers is not None:
+            # A row that either of them would put elsewhere is in doubt.
+            margin = spectral.combine(margin, spectral.margin_of_answers(answers))
         parts = spectral.unfuse(affinity, [m.column_scale for m in self.members])
         votes = torch.stack(
             [
@@ -114,9 +176,7 @@ class FittedPipeline:
                 for part, member in zip(parts, self.members, strict=True)
             ]
         )
-        confidence = spectral.combine(
-            spectral.margin(points, self.centers, labels), _mean_of_members(votes)
-        )
+        confidence = spectral.combine(margin, _mean_of_members(votes))
         return Assignment(labels, votes, confidence)
 
     def _embed(self, affinity: spectral.FusedAffinity) -> torch.Tensor:
@@ -135,6 +195,7 @@ class FittedPipeline:
             members=tuple(member.to(device) for member in self.members),
             metric=self.metric.to(device),
             centers=self.centers.to(device),
+            student=self.student and self.student.to(device),
         )
 
 

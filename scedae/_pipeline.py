@@ -1,8 +1,8 @@
 """The method: encode → anchor → fuse → embed → assign.
 
-``fit_pipeline`` says the first of these words, ``cluster_members`` the other four, and
-before the last it counts, if nobody said how many clusters. What they learn is a
-``FittedPipeline`` (``_model``).
+``fit_pipeline`` says the first of these words, ``cluster_members`` the other four; it
+counts first, if nobody said how many clusters, and refines last, if somebody asked for
+it. What they learn is a ``FittedPipeline`` (``_model``).
 """
 
 from __future__ import annotations
@@ -25,11 +25,13 @@ from scedae._model import (
     FittedMember,
     FittedPipeline,
     MemberReport,
+    Refinement,
     assign_rows,
 )
 from scedae._prepared import Prepared
 from scedae._progress import Progress, shares_of_stages
-from scedae._rows import Rows, Scaler, on_scaled
+from scedae._refinement import refine
+from scedae._rows import Rows, Scaler, on_scaled, scaled
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class PipelineFit:
     stability: float  # not a number, if nobody asked
     candidates: tuple[spectral.Candidate, ...]  # best first; none, if k was given
     graphs: tuple[spectral.GraphCandidate, ...]  # that were tried, the finest first
+    refinement: Refinement | None  # None, if nobody asked for one
     reports: tuple[MemberReport, ...]
 
 
@@ -58,6 +61,7 @@ def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> Pipeli
     shares = shares_of_stages(
         trains=start.training is not None,
         counts=not isinstance(n_clusters, int),
+        refines=tail.refine_in is not None,
         in_memory=start.rows.all_at_hand,
     )
     start.progress.plan(shares)
@@ -116,7 +120,28 @@ def cluster_members(
         partition.centers,
     )
     assignment = pipeline.assign_embedded(fused, partition.points)
-    labels, confidence = _answer(pipeline, assignment, rows, progress)
+
+    report = None
+    if tail.refine_in is not None:
+        progress.stage("refine")
+        refined = refine(
+            scaled(rows, scaler, seed).sample(),
+            assignment,
+            n_clusters,
+            anchoring.judge,
+            seed,
+            precision=tail.refine_in,
+            tick=progress.advance,
+        )
+        report = refined.report
+        if refined.answers is not None:
+            labels = refined.answers.argmax(1)
+            members = _with_votes(fusion.members, fused, labels, n_clusters)
+            pipeline = replace(pipeline, members=members, student=refined.student)
+            assignment = pipeline.assign_embedded(
+                fused, partition.points, refined.answers
+            )
+    all_labels, confidence = _answer(pipeline, assignment, rows, progress)
     stability = np.nan
     if panel is not None:
         # Of the clusters as k-means has them, since that is how halves are cut.
@@ -124,13 +149,14 @@ def cluster_members(
     return PipelineFit(
         pipeline,
         embedding=partition.points.cpu().numpy() if rows.all_at_hand else None,
-        labels=labels,
+        labels=all_labels,
         confidence=confidence,
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
         kmeans_margin=partition.kmeans_margin,
         stability=stability,
         candidates=candidates,
         graphs=graphs,
+        refinement=report,
         reports=_as_anchored(encoded.reports, anchored.members),
     )
 
@@ -169,6 +195,7 @@ def _answer(
     """Labels and confidence of all rows, by a pass if there are more than at hand."""
     if rows.all_at_hand:
         return assignment.labels.cpu().numpy(), assignment.confidence.cpu().numpy()
+    progress.stage("label")
     kernel = on_scaled(rows, pipeline.scaler, partial(_assign_there, pipeline))
     found = rows.each(kernel, ROW_RESULTS, tick=_ticking(progress))
     labels, confidence = rows.keep(found)

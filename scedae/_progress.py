@@ -23,14 +23,22 @@ _PULSE_SECONDS = 1.0
 # What stages take of the whole, about; those that a fit has not are left out.
 _NETWORKS_ONLY = {"encode": 0.95, "assign": 0.05}
 _IN_MEMORY = {"encode": 0.7, "anchor": 0.2, "fuse": 0.02, "embed": 0.05, "assign": 0.03}
-_STREAMED = {"encode": 0.4, "anchor": 0.05, "fuse": 0.25, "embed": 0.05, "assign": 0.25}
+_STREAMED = {
+    "encode": 0.4,
+    "anchor": 0.05,
+    "fuse": 0.25,
+    "embed": 0.03,
+    "assign": 0.02,
+    "label": 0.25,
+}
 _COUNT = 0.3
+_REFINE = 0.4
 # Members on the rows alone have nothing to train.
 _NO_TRAINING = 0.05
 
 
 def shares_of_stages(
-    *, trains: bool, counts: bool, in_memory: bool
+    *, trains: bool, counts: bool, refines: bool, in_memory: bool
 ) -> dict[str, float]:
     """What each stage of a spectral fit takes of it."""
     shares = dict(_IN_MEMORY if in_memory else _STREAMED)
@@ -38,6 +46,8 @@ def shares_of_stages(
         shares["encode"] = _NO_TRAINING
     if counts:
         shares["count"] = _COUNT
+    if refines:
+        shares["refine"] = _REFINE
     return shares
 
 

@@ -6,6 +6,7 @@ from scedae._autoencoder.encoding import encode, is_collapsed
 from scedae._autoencoder.network import Encoder, layer_widths
 from scedae._autoencoder.objective import CodeObjective
 from scedae._autoencoder.stepping import Training
+from scedae._autoencoder.student import Lesson, StudentTraining
 from scedae._autoencoder.training import (
     PRECISIONS,
     EpochHook,
@@ -29,6 +30,8 @@ __all__ = [
     "Encoder",
     "EpochHook",
     "Journal",
+    "Lesson",
+    "StudentTraining",
     "TrainedRun",
     "Training",
     "TrainingOptions",

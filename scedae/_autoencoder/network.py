@@ -9,6 +9,7 @@ take longer than the arithmetic.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -53,6 +54,26 @@ def glorot_uniform(
         weight = torch.empty(n_in, n_out, dtype=torch.float32)
         weights.append(weight.uniform_(-limit, limit, generator=generator))
     return weights
+
+
+def flat_layers(
+    widths: Sequence[int], n_members: int, device: torch.device
+) -> tuple[torch.Tensor, list[Layer]]:
+    """Zeros for all parameters as one tensor, and its parts.
+
+    Those are (m, in, out) weights and (m, 1, out) biases, layer after layer.
+    """
+    shapes = [(n_members, n, b) for a, b in pairwise(widths) for n in (a, 1)]
+    sizes = [math.prod(shape) for shape in shapes]
+    # Rounded up: a kernel may treat the last few numbers, those that fill no vector,
+    # with another rounding. They must not be weights.
+    n_values = -(-sum(sizes) // 1024) * 1024
+    flat = torch.zeros(n_values, dtype=torch.float32, device=device)
+    parts = [
+        part.view(shape)
+        for part, shape in zip(flat[: sum(sizes)].split(sizes), shapes, strict=True)
+    ]
+    return flat, list(zip(parts[::2], parts[1::2], strict=True))
 
 
 @dataclass(frozen=True)
@@ -113,32 +134,18 @@ class AutoencoderStack:
         self._widths = widths
         self._batch_size, self._n_columns = batch_size, widths[0][0]
         padded = [round_up(width) for width in padded]
-        n_values = self.n_members * sum((a + 1) * b for a, b in pairwise(padded))
-        # Rounded up: a kernel may treat the last few numbers, those that fill no
-        # vector, with another rounding. They must not be weights.
-        n_values = -(-n_values // 1024) * 1024
-        self.flat = torch.zeros(n_values, dtype=torch.float32, device=device)
-        self.flat_gradient = torch.zeros_like(self.flat)
+        self.flat, self.layers = flat_layers(padded, self.n_members, device)
+        self.flat_gradient, self._gradients = flat_layers(
+            padded, self.n_members, device
+        )
         # Memory for all layers of a batch, kept from step to step: fresh memory each
         # time would come from the system page by page.
         self._outputs = [self._room(width) for width in padded[1:]]
         self._deltas = [self._room(width) for width in padded[1:]]
-        self.layers = self._views(self.flat, padded)
-        self._gradients = self._views(self.flat_gradient, padded)
         for member, generator in enumerate(generators):
             drawn = glorot_uniform(widths[member], generator)
             for (weights, _), weight in zip(self.layers, drawn, strict=True):
                 weights[member, : weight.shape[0], : weight.shape[1]].copy_(weight)
-
-    def _views(self, flat: torch.Tensor, widths: Sequence[int]) -> list[Layer]:
-        """(m, in, out) weights and (m, 1, out) biases inside ``flat``."""
-        shapes = [(n, b) for a, b in pairwise(widths) for n in (a, 1)]
-        sizes = [self.n_members * n * b for n, b in shapes]
-        parts = [
-            part.view(self.n_members, *shape)
-            for part, shape in zip(flat[: sum(sizes)].split(sizes), shapes, strict=True)
-        ]
-        return list(zip(parts[::2], parts[1::2], strict=True))
 
     def _room(self, width: int) -> torch.Tensor:
         return self.flat.new_zeros(self.n_members, round_up(self._batch_size), width)

@@ -22,19 +22,24 @@ _NUMBERS_PER_GRAPH = 1 << 26
 _N_SLOTS = 2
 
 
-class Training(Protocol):
-    """Runs that train together; steps work on rows that lie in slots."""
+class Learner(Protocol):
+    """Networks that learn by steps on rows, which lie in slots."""
 
     def load(self, slot: int, batch: Batch) -> None: ...
     def run(self, slot: int, n_steps: int) -> None: ...
-    def pursue(self, objective: CodeObjective, rates: torch.Tensor) -> None: ...
     def take_losses(self) -> torch.Tensor: ...
     def encoder(self, member: int) -> Encoder: ...
     def state(self) -> list[torch.Tensor]: ...
 
 
+class Training(Learner, Protocol):
+    """Autoencoders that train together, and may be given a further objective."""
+
+    def pursue(self, objective: CodeObjective, rates: torch.Tensor) -> None: ...
+
+
 def walk(
-    training: Training, batches: Batches, n_rounds: int, stop: threading.Event
+    training: Learner, batches: Batches, n_rounds: int, stop: threading.Event
 ) -> Iterator[int]:
     """Take every step as it comes; yields the number of each round when it is done.
 
@@ -59,7 +64,7 @@ def _chunks(batches: Batches) -> list[tuple[int, int]]:
 
 
 @contextmanager
-def _rehearsal(training: Training) -> Iterator[None]:
+def _rehearsal(training: Learner) -> Iterator[None]:
     """Steps taken inside leave no trace."""
     before = [tensor.clone() for tensor in training.state()]
     yield
@@ -68,7 +73,7 @@ def _rehearsal(training: Training) -> Iterator[None]:
 
 
 def _record(
-    training: Training, batches: Batches, sizes: set[int], device: torch.device
+    training: Learner, batches: Batches, sizes: set[int], device: torch.device
 ) -> dict[tuple[int, int], torch.cuda.CUDAGraph]:
     """Graphs of all slots and lengths. Kernels are compiled on the way, if need be."""
     graphs = {}
@@ -95,7 +100,7 @@ class _Loader:
     """
 
     def __init__(
-        self, training: Training, batches: Batches, device: torch.device
+        self, training: Learner, batches: Batches, device: torch.device
     ) -> None:
         self._training, self._batches = training, batches
         self._stream = torch.cuda.Stream(device)
@@ -120,7 +125,7 @@ class _Loader:
 
 
 def replay(
-    training: Training, batches: Batches, n_rounds: int, device: torch.device
+    training: Learner, batches: Batches, n_rounds: int, device: torch.device
 ) -> Iterator[int]:
     """Record the steps once as CUDA graphs and replay them; yields as ``walk`` does.
 

@@ -16,7 +16,7 @@ from scedae._autoencoder.adam import learning_rates
 from scedae._autoencoder.batches import Batches, RowSource
 from scedae._autoencoder.network import Encoder, layer_widths
 from scedae._autoencoder.stack_training import StackTraining
-from scedae._autoencoder.stepping import Training, replay, walk
+from scedae._autoencoder.stepping import Learner, Training, replay, walk
 from scedae._threads import helpers, n_threads, share_out
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
@@ -192,7 +192,7 @@ def start_training(
 
 
 def rounds(
-    training: Training,
+    training: Learner,
     batches: Batches,
     n_rounds: int,
     device: torch.device,

@@ -23,6 +23,8 @@ class FittedModel(Protocol):
 
     def coordinates(self, rows: torch.Tensor) -> torch.Tensor: ...
 
+    def labels(self, rows: torch.Tensor) -> torch.Tensor: ...
+
     def to(self, device: torch.device) -> FittedModel: ...
 
 
@@ -56,7 +58,7 @@ def coordinates_of(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor
 
 
 def labels_of(model: FittedModel, rows: torch.Tensor) -> tuple[torch.Tensor]:
-    return (nearest(model.coordinates(rows), model.centers)[:, 0],)
+    return (model.labels(rows),)
 
 
 def squared_distance_of(model: FittedModel, rows: torch.Tensor) -> torch.Tensor:

@@ -21,10 +21,12 @@ from scedae._storage import (
     Packed,
     Record,
     pack_pipeline,
+    pack_refinement,
     pack_reports,
     unpack_candidate,
     unpack_graph,
     unpack_pipeline,
+    unpack_refinement,
     unpack_reports,
 )
 from scedae._suggestion import ClusterSuggestion
@@ -46,8 +48,17 @@ class SpectralClusterer(BaseClusterer):
     def _run(self, start: Prepared) -> PipelineFit:
         for n_landmarks in {spec.n_landmarks for spec in start.specs}:
             check_landmarks(n_landmarks, start.rows.n_rows, self.n_clusters)
-        tail = Tail(self._scales(), self.embedding, self.landmarks)
+        tail = Tail(
+            self._scales(),
+            self.embedding,
+            self.landmarks,
+            refine_in=self._refine_in(start),
+        )
         return fit_pipeline(start, self._numbers(start), tail)
+
+    def _refine_in(self, start: Prepared) -> str | None:
+        """Precision of the network that refines the answer; None: nobody does."""
+        return None
 
     def _scales(self) -> tuple[Scale, ...]:
         """Of the graphs to choose from: one, unless an estimator knows more."""
@@ -73,6 +84,7 @@ class SpectralClusterer(BaseClusterer):
         self.stability_ = result.stability
         self._store_candidates(result.candidates)
         self.candidates_ = result.graphs
+        self.refinement_ = result.refinement
         if not start.rows_are_equal:  # a warning of its own follows
             warn_if_unstable(
                 len(result.pipeline.centers),
@@ -102,7 +114,9 @@ class SpectralClusterer(BaseClusterer):
         """How sure the cluster of each row is: near 0 doubtful, near 1 clear.
 
         The geometric mean of two numbers. The *margin* is 1 - d1 / d2, with the
-        distances to the nearest and the second nearest centre in the embedding. The
+        distances to the nearest and the second nearest centre in the embedding; where
+        the answer was refined, the geometric mean of that and of 1 - p2 / p1, with the
+        chances of the network's two best clusters. The
         *agreement* is what the members give to the row's cluster: each looks at the
         row's nearest landmarks and at the clusters of the training rows near those.
         A row is doubtful when either is small. The numbers put rows in order; they
@@ -148,12 +162,16 @@ class SpectralClusterer(BaseClusterer):
         if hasattr(self, "suggestion_"):
             candidates = self.suggestion_.candidates
         reports, histories = pack_reports(self.members_)
+        refinement = {}
+        if self.refinement_ is not None:
+            refinement["refinement"] = pack_refinement(self.refinement_)
         return {
             "pipeline": info,
             "reports": reports,
             "stability": self.stability_,
             "candidates": [asdict(candidate) for candidate in candidates],
             "graphs": [asdict(graph) for graph in self.candidates_],
+            **refinement,
         }, tensors | histories
 
     def _unpack_graphs(self, record: Record) -> tuple[GraphCandidate, ...]:
@@ -185,6 +203,13 @@ class SpectralClusterer(BaseClusterer):
             raise ModelFileError("its members are not those that it reports of")
         self._store_pipeline(pipeline)
         self.candidates_ = self._unpack_graphs(record)
+        self.refinement_ = None
+        if "refinement" in record:
+            self.refinement_ = unpack_refinement(record.record("refinement"))
+        if (pipeline.student is not None) != bool(
+            self.refinement_ and self.refinement_.kept
+        ):
+            raise ModelFileError("what it says of its refinement is not what it has")
         if hasattr(self, "labels_"):  # not of rows that did not lie in memory
             self.confidence_ = archive.shares("confidence", len(self.labels_)).numpy()
         self._store_agreement(archive.shares("member_agreement", took_part).numpy())

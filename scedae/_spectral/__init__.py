@@ -11,7 +11,13 @@ from scedae._spectral.affinity import (
     nearest_landmarks,
     unfuse,
 )
-from scedae._spectral.confidence import combine, landmark_votes, margin, vote
+from scedae._spectral.confidence import (
+    combine,
+    landmark_votes,
+    margin,
+    margin_of_answers,
+    vote,
+)
 from scedae._spectral.distances import nearest
 from scedae._spectral.embedding import (
     EMBEDDINGS,
@@ -65,6 +71,7 @@ __all__ = [
     "landmark_affinity",
     "landmark_votes",
     "margin",
+    "margin_of_answers",
     "mean_distance",
     "n_vectors",
     "nearest",

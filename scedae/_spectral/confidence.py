@@ -55,6 +55,18 @@ def margin(
     return torch.where(other > 0, 1 - own / other, 0).clamp_(0, 1)
 
 
+def margin_of_answers(answers: torch.Tensor) -> torch.Tensor:
+    """1 - p2 / p1: the chance of the second best class over that of the best, (n,).
+
+    ``answers`` (n, k) are what a softmax makes chances of. The counterpart of
+    ``margin`` for rows that a network has put into classes.
+    """
+    if answers.shape[1] == 1:
+        return torch.ones(len(answers), dtype=torch.float64, device=answers.device)
+    first, second = answers.double().topk(2, dim=1).values.T
+    return -torch.expm1(second - first)
+
+
 def combine(margin: torch.Tensor, agreement: torch.Tensor) -> torch.Tensor:
     """The geometric mean: a row is as doubtful as its worse side makes it.
 

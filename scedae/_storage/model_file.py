@@ -14,8 +14,15 @@ from typing import Any
 
 import torch
 
+from scedae._autoencoder import Encoder
 from scedae._members import MemberSpec
-from scedae._model import FittedMember, FittedPipeline, MemberReport
+from scedae._model import (
+    VERDICTS,
+    FittedMember,
+    FittedPipeline,
+    MemberReport,
+    Refinement,
+)
 from scedae._rows import SCALES, Directions, Scaler
 from scedae._spectral import (
     EMBEDDINGS,
@@ -29,6 +36,8 @@ from scedae._storage.records import Record
 from scedae.exceptions import ModelFileError
 
 Packed = tuple[dict[str, Any], dict[str, torch.Tensor]]
+
+_MOST_STUDENT_LAYERS = 16
 
 # Beyond these the square of a bandwidth is not a number to divide by. Zero stands for
 # rows that all lie on their landmarks.
@@ -96,6 +105,9 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         "embedding": pipeline.embedding,
         "time": pipeline.time,
     }
+    if pipeline.student is not None:
+        info["student_layers"] = len(pipeline.student.layers)
+        tensors |= pack_encoder(pipeline.student, "student")
     return info, tensors
 
 
@@ -111,6 +123,7 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
     n_neighbors = record.integer("n_neighbors", 1)
     embedding = record.choice("embedding", EMBEDDINGS)
     time = record.number("time", 0, 1000) if "time" in record else None
+    student = _unpack_student(record, archive, scaler.n_columns, n_clusters)
     record.finish()
     n_landmarks = sum(len(member.landmarks) for member in members)
     vectors = archive.tensor("basis.vectors", n_landmarks, None)
@@ -126,7 +139,21 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
         basis=Basis(vectors.numpy(), values.numpy()),
         metric=archive.tensor("metric", width, width),
         centers=archive.tensor("centers", None, width),
+        student=student,
     )
+
+
+def _unpack_student(
+    record: Record, archive: Archive, n_columns: int, n_clusters: int
+) -> Encoder | None:
+    """The network that has the last word on labels, if there is one."""
+    if "student_layers" not in record:
+        return None
+    hidden = (None,) * (record.integer("student_layers", 1, _MOST_STUDENT_LAYERS) - 1)
+    student = unpack_encoder(archive, "student", n_columns, hidden)
+    if student.encoding_dim != n_clusters:
+        raise ModelFileError(f"its student knows {student.encoding_dim} clusters")
+    return student
 
 
 def _first_time(values: torch.Tensor, embedding: str, n_clusters: int) -> float:
@@ -260,6 +287,26 @@ def unpack_graph(record: Record) -> GraphCandidate:
     )
     record.finish()
     return graph
+
+
+def pack_refinement(refinement: Refinement) -> dict[str, Any]:
+    """Flows one after the other: a list of them all is quick to check."""
+    flat = [number for flow in refinement.flows for number in flow]
+    return {**asdict(refinement), "flows": flat}
+
+
+def unpack_refinement(record: Record) -> Refinement:
+    flows = iter(record.integers("flows"))
+    found = Refinement(
+        verdict=record.choice("verdict", VERDICTS),
+        moved=record.number("moved", 0, 1),
+        # Three at a time; a rest that is no flow is left out.
+        flows=tuple(zip(flows, flows, flows, strict=False)),
+        score_before=_optional(record, "score_before", 10),
+        score_after=_optional(record, "score_after", 10),
+    )
+    record.finish()
+    return found
 
 
 def unpack_candidate(record: Record) -> Candidate:

@@ -11,6 +11,7 @@ from scedae._model import MemberReport
 from scedae._prepared import Prepared
 from scedae._rows import Scaler
 from scedae._shell.base import BaseClusterer
+from scedae._spectral import nearest
 from scedae._storage import (
     Archive,
     Packed,
@@ -38,6 +39,10 @@ class FittedEncoder:
     def coordinates(self, rows: torch.Tensor) -> torch.Tensor:
         """Codes of scaled rows, of shape (n, e)."""
         return encode(self.encoder, rows).double()
+
+    def labels(self, rows: torch.Tensor) -> torch.Tensor:
+        """Clusters of scaled rows, of shape (n,)."""
+        return nearest(self.coordinates(rows), self.centers)[:, 0]
 
     def to(self, device: torch.device) -> FittedEncoder:
         return replace(

@@ -151,6 +151,13 @@ def fit(
     precision: Annotated[
         PrecisionName | None, _parameter("How products of training are rounded.")
     ] = None,
+    refine: Annotated[
+        bool | None,
+        _parameter(
+            "Whether a network that learns from the ensemble has the last word; "
+            "by default with --effort best, and on a GPU."
+        ),
+    ] = None,
     device: Annotated[
         str, _parameter("auto (a GPU where there is one), cpu or cuda.")
     ] = "auto",
@@ -202,6 +209,7 @@ def fit(
         scale=scale,
         n_landmarks=_auto_or_number("--n-landmarks", n_landmarks),
         precision=precision,
+        refine=refine,
         random_state=seed,
         device=device,
         verbose=int(not quiet),

@@ -85,7 +85,16 @@ def describe_run(
         "stability": round(model.stability_, 6),
         "candidates": _candidates(model),
         "graphs": [asdict(graph) for graph in model.candidates_],
+        "refinement": _refinement(model),
     }
+
+
+def _refinement(model: SCEDAE) -> dict[str, Any] | None:
+    """What the last step did to the clusters; None, where there was none."""
+    found = model.refinement_
+    if found is None:
+        return None
+    return {**asdict(found), "kept": found.kept, "reason": found.reason}
 
 
 def _table(encoder: TableEncoder | None) -> list[dict[str, Any]]:

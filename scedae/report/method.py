@@ -99,6 +99,8 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
         lines.append(("Graph", _graph(model)))
     if getattr(model, "embedding", None) == "diffusion":
         lines.append(("Metric", _METRIC))
+    if getattr(model, "refinement_", None) is not None:
+        lines.append(("Refinement", _refinement(model.refinement_)))
     lines.append(("Device", _device(run.device or str(model.device))))
     if run.seconds:
         lines.append(("Time", _time(run.seconds)))
@@ -116,6 +118,18 @@ def _graph(model: Any) -> str:
         "tried, with the share of a cluster's ties to near rows that lead out of it, "
         f"and of the rows in the largest cluster (small is good): {'; '.join(tried)}"
     )
+
+
+def _refinement(refinement: Any) -> str:
+    """What the last step did, and between which clusters rows went most."""
+    text = "a network that learnt from the ensemble "
+    if not refinement.kept:
+        return f"{text}was asked and not followed: {refinement.reason}"
+    text += f"moved {refinement.moved:.1%} of the rows"
+    if refinement.flows:
+        most = [f"{a} to {b} ({n:,})" for a, b, n in refinement.flows[:3]]
+        text += f", most of them from cluster {', '.join(most)}"
+    return f"{text}; {refinement.reason}"
 
 
 def _scaling(model: Any) -> str:

@@ -1,0 +1,164 @@
+"""refine: a network learns from the ensemble, and may move rows it was in doubt about.
+
+The sixth verb, for those who ask for it. The ensemble's labels are taught where it was
+surest, nine tenths of each cluster; where it was not, the network decides, by what the
+other rows of the neighbourhood are (``_autoencoder.student``). How far a row may be
+moved in that training follows from the rows: half of the distance to its tenth nearest.
+The judge that chose the graph keeps the answer or refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from scedae import _spectral as spectral
+from scedae._autoencoder import (
+    Batches,
+    Encoder,
+    Lesson,
+    StudentTraining,
+    encode,
+    learning_rates,
+    on_device,
+    rounds,
+)
+from scedae._defaults import resolve_batch_size, resolve_student
+from scedae._model import Assignment, Refinement
+from scedae._random import generator
+from scedae._rows import ScaledRows
+
+# Part of each cluster whose labels are taught, the surest rows first.
+_TAUGHT = 0.9
+# How far a row may be moved: this part of the distance to that neighbour.
+_RADIUS, _NEIGHBOR = 0.5, 10
+# Rows among which neighbours are looked for; of more, fewer are counted.
+_MOST_REFERENCES = 20_000
+_BATCH, _RATE = 256, 2e-3
+# A refined answer may cut this much more than the one before it. It nearly always cuts
+# a little more, as borders that are smooth in the rows are not those of the graph.
+_MOST_WORSE = 1.25
+
+
+@dataclass(frozen=True)
+class Refined:
+    """The report, and the network with its answers if they are kept."""
+
+    report: Refinement
+    student: Encoder | None = None
+    answers: torch.Tensor | None = None  # (n, k)
+
+
+def refine(
+    rows: ScaledRows,
+    assignment: Assignment,
+    n_clusters: int,
+    judge: spectral.Judge,
+    seed: int,
+    *,
+    precision: str,
+    tick: Callable[[float, str], None],
+) -> Refined:
+    """Teach a network what the ensemble is sure of, and ask it about all rows."""
+    labels = assignment.labels
+    counts = torch.bincount(labels, minlength=n_clusters)
+    if int((counts > 0).sum()) < 2:
+        return Refined(Refinement("single"))
+    lesson = Lesson(
+        labels,
+        surest(labels, assignment.confidence, counts).float(),
+        _radius(rows, seed),
+        (counts / counts.sum()).float().clamp(min=0.1 / len(labels)),
+    )
+    student = _taught(rows, lesson, seed, precision, tick)
+    answers = torch.cat([encode(student, block) for block in rows.blocks()])
+    found = answers.argmax(1)
+    before, after = (
+        judge.weigh(each[judge.rows].cpu().numpy(), n_clusters).score
+        for each in (labels, found)
+    )
+    report = _verdict(labels, found, answers, n_clusters, before, after)
+    return Refined(report, student, answers) if report.kept else Refined(report)
+
+
+def surest(
+    labels: torch.Tensor, confidence: torch.Tensor, counts: torch.Tensor
+) -> torch.Tensor:
+    """Which rows are taught, (n,): nine tenths of each cluster, at least one row."""
+    order = confidence.argsort(descending=True, stable=True)
+    order = order[labels[order].argsort(stable=True)]  # cluster by cluster
+    first = counts.cumsum(0) - counts
+    place = torch.empty_like(labels)
+    place[order] = torch.arange(len(labels), device=labels.device)
+    place -= first[labels]
+    return place < (_TAUGHT * counts[labels]).clamp(min=1)
+
+
+def _radius(rows: ScaledRows, seed: int) -> torch.Tensor:
+    """How far each row may be moved, (n,).
+
+    Where rows are many, a neighbour is looked for among some of them, and accordingly
+    fewer are counted.
+    """
+    order = torch.randperm(rows.n_rows, generator=generator(seed, "radius"))
+    chosen = order[:_MOST_REFERENCES].sort().values.to(rows.device)
+    references = rows.take(chosen)
+    count = max(round(_NEIGHBOR * len(references) / rows.n_rows), 1)
+    count = min(count + 1, len(references))  # the row itself is the first
+    found = [
+        spectral.nearest_landmarks(block, references, count).squared[:, -1]
+        for block in rows.blocks()
+    ]
+    return _RADIUS * torch.cat(found).sqrt().float()
+
+
+def _taught(
+    rows: ScaledRows,
+    lesson: Lesson,
+    seed: int,
+    precision: str,
+    tick: Callable[[float, str], None],
+) -> Encoder:
+    """The network after its training."""
+    device = lesson.labels.device
+    width, n_steps = resolve_student(rows.n_rows, _BATCH)
+    with torch.no_grad(), on_device(device):
+        numbers = generator(seed, "student")
+        batch_size = resolve_batch_size(_BATCH, rows.n_rows)
+        batches = Batches(rows, [numbers], batch_size)
+        n_epochs = -(-n_steps // batches.steps_per_epoch)
+        widths = (rows.n_columns, width, width, len(lesson.shares))
+        rates = learning_rates(_RATE, "one-cycle", n_epochs * batches.steps_per_epoch)
+        training = StudentTraining(
+            widths, lesson, batch_size, numbers, rates, precision=precision
+        )
+        for epoch in rounds(training, batches, n_epochs, device):
+            loss = float(training.take_losses()) / batches.steps_per_epoch
+            tick(1 / n_epochs, f"epoch {epoch} of {n_epochs}, loss {loss:.4f}")
+        return training.encoder()
+
+
+def _verdict(
+    labels: torch.Tensor,
+    found: torch.Tensor,
+    answers: torch.Tensor,
+    n_clusters: int,
+    before: float,
+    after: float,
+) -> Refinement:
+    """What is said of the network's answer, and whether it is taken."""
+    if not bool(torch.isfinite(answers).all()):
+        return Refinement("diverged")
+    pairs = (labels * n_clusters + found)[labels != found].cpu().numpy()
+    numbers, counts = np.unique(pairs, return_counts=True)
+    flows = tuple(
+        (*divmod(int(numbers[i]), n_clusters), int(counts[i]))
+        for i in np.argsort(-counts, kind="stable")
+    )
+    verdict = "worse" if after > _MOST_WORSE * before else "kept"
+    if len(found.unique()) < len(labels.unique()):
+        verdict = "empty"
+    return Refinement(verdict, len(pairs) / len(labels), flows, before, after)

@@ -1,0 +1,202 @@
+"""refine: a network learns from the ensemble, and may be refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from scedae import SCEDAE, Refinement
+from scedae import _pipeline as pipeline_module
+from scedae import _refinement as module
+from scedae._defaults import EFFORTS, resolve_refine, resolve_student
+from scedae._model import VERDICTS
+from scedae._refinement import surest
+from scedae._rows import stream
+from scedae.exceptions import DegenerateDataWarning, ModelFileError
+
+TINY = {"hidden_layers": (8, 6), "n_members": 2, "epochs": 4, "n_landmarks": 40}
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Two long clouds side by side, and a small one."""
+    rng = np.random.default_rng(0)
+    clouds = rng.normal(size=(300, 4)) * [3, 0.5, 0.5, 0.5]
+    clouds[120:240, 1] += 3
+    clouds[240:, 2] += 4
+    return clouds
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_students():
+    """Networks that learn in a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "resolve_student", lambda n_rows, batch: (24, 300))
+        yield
+
+
+@pytest.fixture(scope="module")
+def model(rows):
+    return SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+
+
+def test_the_report_says_what_was_done(model, rows):
+    report = model.refinement_
+    assert isinstance(report, Refinement)
+    assert report.kept
+    assert report.reason == VERDICTS["kept"]
+    plain = SCEDAE(3, refine=False, random_state=0, **TINY).fit(rows)
+    assert plain.refinement_ is None
+    assert plain.pipeline_.student is None
+    changed = plain.labels_ != model.labels_
+    assert report.moved == pytest.approx(changed.mean())
+    assert sum(n for _, _, n in report.flows) == changed.sum()
+    for source, target, n in report.flows:
+        went = (plain.labels_ == source) & (model.labels_ == target)
+        assert went.sum() == n
+    # All but the labels is as it was.
+    np.testing.assert_array_equal(plain.embedding_, model.embedding_)
+    assert plain.stability_ == model.stability_
+
+
+def test_predict_agrees_with_fit_in_any_company(model, rows):
+    np.testing.assert_array_equal(model.predict(rows), model.labels_)
+    np.testing.assert_array_equal(model.predict(rows[7:9]), model.labels_[7:9])
+    labels, confidence = model.predict_with_confidence(rows[::-1])
+    np.testing.assert_array_equal(labels[::-1], model.labels_)
+    np.testing.assert_array_equal(confidence[::-1], model.confidence_)
+
+
+def test_rows_that_were_moved_are_in_doubt(model, rows):
+    plain = SCEDAE(3, refine=False, random_state=0, **TINY).fit(rows)
+    moved = plain.labels_ != model.labels_
+    assert moved.any()
+    assert model.confidence_[moved].max() <= np.median(model.confidence_)
+
+
+def test_a_seed_repeats_a_refined_fit(model, rows):
+    again = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    np.testing.assert_array_equal(again.confidence_, model.confidence_)
+
+
+def test_a_file_keeps_the_network_and_the_report(model, rows, tmp_path):
+    model.save(tmp_path / "model.scedae")
+    loaded = SCEDAE.load(tmp_path / "model.scedae")
+    assert loaded.refinement_ == model.refinement_
+    np.testing.assert_array_equal(loaded.predict(rows), model.labels_)
+    labels, confidence = loaded.predict_with_confidence(rows)
+    np.testing.assert_array_equal(confidence, model.confidence_)
+
+
+def test_a_file_must_agree_with_itself(model, tmp_path):
+    class Liar(SCEDAE):
+        pass
+
+    Liar.__name__ = "SCEDAE"
+    liar = Liar(3)
+    vars(liar).update(
+        vars(model), refinement_=replace(model.refinement_, verdict="worse")
+    )
+    liar.save(tmp_path / "model.scedae")
+    with pytest.raises(ModelFileError, match="refinement"):
+        SCEDAE.load(tmp_path / "model.scedae")
+
+
+def test_rows_in_a_file_are_refined_by_their_sample(rows, tmp_path, monkeypatch):
+    np.save(tmp_path / "rows.npy", rows)
+    monkeypatch.setattr(stream, "DRAWN_ROWS", 128)
+    streamed = SCEDAE(3, refine=True, random_state=0, **TINY).fit(tmp_path / "rows.npy")
+    assert streamed.refinement_.kept
+    assert not hasattr(streamed, "embedding_")  # it was no fit in memory
+    np.testing.assert_array_equal(
+        np.asarray(streamed.labels_), np.asarray(streamed.predict(rows))
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "verdict"),
+    [
+        (lambda answers: answers.flip(1) * 0 + torch.eye(3)[[0]], "empty"),
+        (lambda answers: answers * float("nan"), "diverged"),
+        (
+            lambda answers: answers[torch.arange(len(answers)) * 7 % len(answers)],
+            "worse",
+        ),
+    ],
+)
+def test_a_bad_answer_is_refused(rows, monkeypatch, spoilt, verdict):
+    encode = module.encode
+    monkeypatch.setattr(
+        module, "encode", lambda student, block: spoilt(encode(student, block))
+    )
+    refused = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+    monkeypatch.undo()
+    plain = SCEDAE(3, refine=False, random_state=0, **TINY).fit(rows)
+    assert refused.refinement_.verdict == verdict
+    assert refused.pipeline_.student is None
+    np.testing.assert_array_equal(refused.labels_, plain.labels_)
+    np.testing.assert_array_equal(refused.confidence_, plain.confidence_)
+
+
+def test_one_cluster_has_nothing_to_refine(rows):
+    with pytest.warns(DegenerateDataWarning):
+        model = SCEDAE(1, refine=True, random_state=0, **TINY).fit(rows)
+    assert model.refinement_.verdict == "single"
+    assert set(model.labels_) == {0}
+
+
+def test_the_surest_of_each_cluster_are_taught():
+    labels = torch.tensor([0] * 20 + [1] * 5 + [2])
+    confidence = torch.linspace(1, 0, 26, dtype=torch.float64)
+    taught = surest(labels, confidence, torch.bincount(labels))
+    assert taught[:18].all()
+    assert not taught[18:20].any()
+    assert taught[20:25].tolist() == [True] * 5  # 4.5 rows, rounded up
+    assert taught[25]
+
+
+@pytest.mark.parametrize(
+    ("refine", "effort", "device", "expected"),
+    [
+        ("auto", "fast", "cuda", False),
+        ("auto", "default", "cpu", False),
+        ("auto", "default", "cuda", True),
+        ("auto", "best", "cpu", True),
+        (True, "fast", "cpu", True),
+        (False, "best", "cuda", False),
+    ],
+)
+def test_auto_refines_where_it_pays(refine, effort, device, expected):
+    found = resolve_refine(refine, "diffusion", device, EFFORTS[effort])
+    assert found is expected
+
+
+def test_lsc_stays_as_published():
+    assert not resolve_refine("auto", "lsc", "cuda", EFFORTS["best"])
+    assert SCEDAE.paper(3).refine is False
+
+
+def test_students_grow_with_the_rows():
+    sizes = [resolve_student(n, 256) for n in (1000, 10_000, 70_000, 10_000_000)]
+    assert sizes[0] < sizes[1] < sizes[2] <= sizes[3]
+    assert sizes[3][1] == 12_000
+
+
+def test_a_failure_while_refining_loses_nothing(model, rows, monkeypatch):
+    def fail(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline_module, "refine", fail)
+    estimator = SCEDAE(3, refine=True, random_state=0, **TINY)
+    vars(estimator).update(vars(model))
+    with pytest.raises(KeyboardInterrupt):
+        estimator.fit(rows)
+    assert estimator.refinement_ is model.refinement_
+
+
+@pytest.mark.parametrize("wrong", ["yes", 1, None])
+def test_other_values_are_refused(rows, wrong):
+    with pytest.raises(ValueError, match="refine"):
+        SCEDAE(3, refine=wrong, **TINY).fit(rows)
