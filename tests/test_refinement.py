@@ -86,7 +86,7 @@ def test_a_file_keeps_the_network_and_the_report(model, rows, tmp_path):
     loaded = SCEDAE.load(tmp_path / "model.scedae")
     assert loaded.refinement_ == model.refinement_
     np.testing.assert_array_equal(loaded.predict(rows), model.labels_)
-    labels, confidence = loaded.predict_with_confidence(rows)
+    confidence = loaded.predict_confidence(rows)
     np.testing.assert_array_equal(confidence, model.confidence_)
 
 
