@@ -15,7 +15,13 @@ from scedae._refinement import surest
 from scedae._rows import stream
 from scedae.exceptions import DegenerateDataWarning, ModelFileError
 
-TINY = {"hidden_layers": (8, 6), "n_members": 2, "epochs": 4, "n_landmarks": 40}
+TINY = {
+    "hidden_layers": (8, 6),
+    "n_members": 2,
+    "epochs": 4,
+    "n_landmarks": 40,
+    "device": "cpu",
+}
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +113,7 @@ def test_a_file_must_agree_with_itself(model, tmp_path):
 def test_rows_in_a_file_are_refined_by_their_sample(rows, tmp_path, monkeypatch):
     np.save(tmp_path / "rows.npy", rows)
     monkeypatch.setattr(stream, "DRAWN_ROWS", 128)
+    monkeypatch.setattr(module, "_MOST_WORSE", 2)  # so few rows are learnt badly
     streamed = SCEDAE(3, refine=True, random_state=0, **TINY).fit(tmp_path / "rows.npy")
     assert streamed.refinement_.kept
     assert not hasattr(streamed, "embedding_")  # it was no fit in memory
