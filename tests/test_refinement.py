@@ -1,5 +1,6 @@
 """refine: a network learns from the ensemble, and may be refused."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,8 @@ from scedae._model import VERDICTS
 from scedae._refinement import surest
 from scedae._rows import stream
 from scedae.exceptions import DegenerateDataWarning, ModelFileError
+from scedae.report.method import facts
+from scedae.report.run import read_run
 
 TINY = {
     "hidden_layers": (8, 6),
@@ -38,7 +41,7 @@ def rows():
 def small_students():
     """Networks that learn in a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "resolve_student", lambda n_rows, batch: (24, 300))
+        patch.setattr(module, "resolve_student", lambda n_rows, batch: (24, 150))
         yield
 
 
@@ -47,12 +50,16 @@ def model(rows):
     return SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
 
 
-def test_the_report_says_what_was_done(model, rows):
+@pytest.fixture(scope="module")
+def plain(rows):
+    return SCEDAE(3, refine=False, random_state=0, **TINY).fit(rows)
+
+
+def test_the_report_says_what_was_done(model, plain):
     report = model.refinement_
     assert isinstance(report, Refinement)
     assert report.kept
     assert report.reason == VERDICTS["kept"]
-    plain = SCEDAE(3, refine=False, random_state=0, **TINY).fit(rows)
     assert plain.refinement_ is None
     assert plain.pipeline_.student is None
     changed = plain.labels_ != model.labels_
@@ -74,8 +81,7 @@ def test_predict_agrees_with_fit_in_any_company(model, rows):
     np.testing.assert_array_equal(confidence[::-1], model.confidence_)
 
 
-def test_rows_that_were_moved_are_in_doubt(model, rows):
-    plain = SCEDAE(3, refine=False, random_state=0, **TINY).fit(rows)
+def test_rows_that_were_moved_are_in_doubt(model, plain):
     moved = plain.labels_ != model.labels_
     assert moved.any()
     assert model.confidence_[moved].max() <= np.median(model.confidence_)
@@ -133,14 +139,12 @@ def test_rows_in_a_file_are_refined_by_their_sample(rows, tmp_path, monkeypatch)
         ),
     ],
 )
-def test_a_bad_answer_is_refused(rows, monkeypatch, spoilt, verdict):
+def test_a_bad_answer_is_refused(rows, plain, monkeypatch, spoilt, verdict):
     encode = module.encode
     monkeypatch.setattr(
         module, "encode", lambda student, block: spoilt(encode(student, block))
     )
     refused = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
-    monkeypatch.undo()
-    plain = SCEDAE(3, refine=False, random_state=0, **TINY).fit(rows)
     assert refused.refinement_.verdict == verdict
     assert refused.pipeline_.student is None
     np.testing.assert_array_equal(refused.labels_, plain.labels_)
@@ -207,3 +211,33 @@ def test_a_failure_while_refining_loses_nothing(model, rows, monkeypatch):
 def test_other_values_are_refused(rows, wrong):
     with pytest.raises(ValueError, match="refine"):
         SCEDAE(3, refine=wrong, **TINY).fit(rows)
+
+
+def test_a_fit_that_was_killed_goes_on_to_the_same_end(model, rows, tmp_path):
+    kept = {**TINY, "checkpoint_dir": tmp_path}
+    for _ in range(2):  # the second takes up the networks of the first
+        found = SCEDAE(3, refine=True, random_state=0, **kept).fit(rows)
+        np.testing.assert_array_equal(found.labels_, model.labels_)
+        np.testing.assert_array_equal(found.confidence_, model.confidence_)
+
+
+def test_dask_rows_are_refined_too(rows, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    monkeypatch.setattr(module, "_MOST_WORSE", 2)
+    lazy = da.from_array(rows, chunks=(100, -1))
+    fitted = SCEDAE(3, refine=True, random_state=0, **TINY).fit(lazy)
+    assert fitted.refinement_.kept
+    labels = np.asarray(fitted.labels_)
+    np.testing.assert_array_equal(labels, np.asarray(fitted.predict(lazy)))
+    np.testing.assert_array_equal(labels, fitted.predict(rows))
+
+
+def test_the_report_says_what_was_moved(model):
+    run = read_run({})
+    words = dict(facts(model, run))["Refinement"]
+    source, target, n = model.refinement_.flows[0]
+    assert f"from cluster {source} to {target} ({n})" in words
+    refused = copy(model)
+    refused.refinement_ = Refinement("worse", 0.3)
+    words = dict(facts(refused, run))["Refinement"]
+    assert "not followed" in words
