@@ -1,6 +1,7 @@
 # make demo   cluster the embedded digits and save a picture
 # make test   lint, types and tests; make test-slow runs the rest
 # make lint   format and lint checks, types
+# make test-anndata   the tests with anndata and scanpy, which need an older pandas
 # make bits   look for results that depend on place, company or threads
 # make coverage   lines and branches that the tests reach
 # make mutate     mistakes in the kernels that the tests notice
@@ -13,7 +14,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow bits coverage mutate fuzz chaos soak lint format wheel clean
+.PHONY: demo test test-slow test-anndata bits coverage mutate fuzz chaos soak lint format wheel clean
 
 demo: $(READY)
 	mkdir -p out
@@ -24,6 +25,13 @@ test: lint
 
 test-slow: $(READY)
 	$(BIN)/python -m pytest -m "slow and not gpu"
+
+# anndata (0.12) wants pandas below 3: an environment on top of the usual one.
+test-anndata: $(READY)
+	$(PYTHON) -m venv $(VENV)-anndata
+	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" > $$($(VENV)-anndata/bin/python -c "import site; print(site.getsitepackages()[0])")/usual.pth
+	$(VENV)-anndata/bin/pip install --quiet 'anndata>=0.12' scanpy
+	OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)-anndata/bin/python -m pytest tests/test_anndata.py
 
 bits: $(READY)
 	$(BIN)/python benchmarks/bits.py
@@ -60,4 +68,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info
+	rm -rf $(VENV) $(VENV)-anndata build dist *.egg-info

@@ -4,9 +4,11 @@ Three tables as offices and clinics have them: numbers (some skewed), categories
 rare), truth values, dates, gaps, and columns that say nothing. The two peers are
 written here in a few lines, from their publications: k-prototypes (Huang 1998) and
 factor analysis of mixed data (Pagès 2004) followed by k-means. They get the same
-columns, typed by hand, with gaps filled by median and mode.
+columns, typed by hand, with gaps filled by median and mode. Beside them k-means on what
+``TableEncoder`` makes of the table. ``--variants`` adds SCEDAE without the parameters
+that ``make_table_pipeline`` sets for tables: all of them, members, or graph.
 
-    python benchmarks/mixed_tables.py [--seeds 3] [--effort default]
+    python benchmarks/mixed_tables.py [--seeds 3] [--first 0] [--variants]
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import polars as pl
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from scedae import make_table_pipeline
+from scedae import TableEncoder, make_table_pipeline
 
 
 @dataclass(frozen=True)
@@ -182,22 +184,44 @@ def famd_kmeans(frame, k, seed):
     return KMeans(k, n_init=20, random_state=seed).fit_predict(points)
 
 
-def ours(frame, k, seed, effort):
-    pipeline = make_table_pipeline(k, effort=effort, random_state=seed)
-    return pipeline.fit_predict(frame)
+def encoder_kmeans(frame, k, seed):
+    rows = TableEncoder().fit_transform(frame)
+    return KMeans(k, n_init=20, random_state=seed).fit_predict(rows)
 
 
-def main(n_seeds, effort):
-    methods = {
-        "k-prototypes": k_prototypes,
-        "FAMD + k-means": famd_kmeans,
-        "scedae": lambda *given: ours(*given, effort),
-    }
+def ours(**parameters):
+    """Clusters of a pipeline with other parameters than those for tables."""
+
+    def run(frame, k, seed):
+        pipeline = make_table_pipeline(k, random_state=seed, **parameters)
+        return pipeline.fit_predict(frame)
+
+    return run
+
+
+METHODS = {
+    "k-prototypes": k_prototypes,
+    "FAMD + k-means": famd_kmeans,
+    "encoder + k-means": encoder_kmeans,
+    "scedae": ours(),
+}
+_MEMBERS = {"n_members": None, "n_row_members": None}
+_GRAPH = {"n_landmarks": "auto", "n_neighbors": "auto"}
+VARIANTS = {
+    "usual members": ours(**_MEMBERS),
+    "usual graphs": ours(**_GRAPH),
+    "usual both": ours(**_MEMBERS, **_GRAPH),
+    "SCEDAE(k)": ours(**_MEMBERS, **_GRAPH, scale="auto"),
+}
+
+
+def main(first, n_seeds, variants):
+    methods = METHODS | (VARIANTS if variants else {})
     print(f"| ARI, mean of {n_seeds} | {' | '.join(methods)} |")
     print("|---" * (len(methods) + 1) + "|")
     for make in TABLES:
         scores = {name: [] for name in methods}
-        for seed in range(n_seeds):
+        for seed in range(first, first + n_seeds):
             table = make(seed)
             k = len(np.unique(table.classes))
             for name, method in methods.items():
@@ -210,6 +234,7 @@ def main(n_seeds, effort):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--effort", default="default")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--variants", action="store_true")
     given = parser.parse_args()
-    main(given.seeds, given.effort)
+    main(given.first, given.seeds, given.variants)

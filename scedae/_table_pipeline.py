@@ -11,21 +11,29 @@ from scedae._tables.encoder import TableEncoder
 
 # What tables of mixed columns ask for: docs/tables.md has the numbers. Columns that say
 # nothing are common in them, and a network learns those as well as the others; so
-# most members work on the rows, on a graph that reaches as far as a cluster does.
-_N_MEMBERS, _N_ROW_MEMBERS, _N_NEIGHBORS = 1, 6, 30
-_LANDMARKS_OF_A_CLUSTER, _FEWEST_LANDMARKS = 40, 160
+# most members work on the rows. Few landmarks, and ties to a third of them: categories
+# cut rows into many small heaps, and a graph of near ties takes heaps for clusters.
+_N_MEMBERS, _N_ROW_MEMBERS, _N_NEIGHBORS = 1, 6, 40
+_LANDMARKS_OF_A_CLUSTER, _FEWEST_LANDMARKS = 25, 100
 
 
-def table_parameters(n_clusters: int | str) -> dict[str, Any]:
-    """Parameters of ``SCEDAE`` for the rows that a ``TableEncoder`` makes."""
+def table_parameters(
+    n_clusters: int | str, n_rows: int | None = None
+) -> dict[str, Any]:
+    """Parameters of ``SCEDAE`` for the rows that a ``TableEncoder`` makes.
+
+    Few rows, if their number is told, keep the graphs that every fit tries.
+    """
     known = n_clusters if isinstance(n_clusters, int) else 0
-    return {
+    n_landmarks = max(_LANDMARKS_OF_A_CLUSTER * known, _FEWEST_LANDMARKS)
+    parameters: dict[str, Any] = {
         "scale": "none",
         "n_members": _N_MEMBERS,
         "n_row_members": _N_ROW_MEMBERS,
-        "n_neighbors": _N_NEIGHBORS,
-        "n_landmarks": max(_LANDMARKS_OF_A_CLUSTER * known, _FEWEST_LANDMARKS),
     }
+    if n_rows is None or n_rows >= 2 * n_landmarks:
+        parameters.update(n_neighbors=_N_NEIGHBORS, n_landmarks=n_landmarks)
+    return parameters
 
 
 def make_table_pipeline(

@@ -7,6 +7,7 @@ not by the file they came from.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,6 +64,7 @@ def read_table(
     *,
     separator: str | None = None,
     header: bool | None = None,
+    sheet: str | None = None,
 ) -> pl.DataFrame:
     """A file as a polars frame, with the cells of text files as they stand there.
 
@@ -74,10 +76,13 @@ def read_table(
     separator : str, default=None
         What separates the columns of a text file; None looks at its first lines.
     header : bool, default=None
-        Whether its first line names the columns; None looks at it.
+        Whether its first line names the columns; None looks at it, and takes the first
+        line of a spreadsheet for names.
+    sheet : str, default=None
+        Which sheet of an .xlsx file; None takes the first, and warns if there are more.
     """
-    path = Path(path)
-    with file_table(path, TextFormat(separator, header)) as table:
+    path, form = Path(path), TextFormat(separator, header)
+    with file_table(path, form, sheet) as table:
         frame = table.read()
     if frame.height == 0:
         raise ValueError("it has column names, but no rows.")
@@ -85,7 +90,9 @@ def read_table(
 
 
 @contextmanager
-def file_table(path: Path, form: TextFormat) -> Iterator[FileTable]:
+def file_table(
+    path: Path, form: TextFormat, sheet: str | None = None
+) -> Iterator[FileTable]:
     """A file, to be read inside."""
     suffix = suffix_of(path)
     if suffix in TEXT_SUFFIXES:
@@ -95,7 +102,7 @@ def file_table(path: Path, form: TextFormat) -> Iterator[FileTable]:
         with arrow_table(path) as table:
             yield table
     elif suffix == ".xlsx":
-        yield _Scan(_read_excel(path).lazy())
+        yield _Scan(_read_excel(path, form, sheet).lazy())
     else:
         raise ValueError(f"it is none of the kinds {', '.join(SUFFIXES)}.")
 
@@ -120,7 +127,19 @@ def _scan_text(text: PlainText) -> pl.LazyFrame:
     return scan.select(pl.col(name).alias(unnamed.get(name, name)) for name in names)
 
 
-def _read_excel(path: Path) -> pl.DataFrame:
-    import_extra("fastexcel", "an .xlsx file", "tables")
+def _read_excel(path: Path, form: TextFormat, sheet: str | None) -> pl.DataFrame:
+    fastexcel = import_extra("fastexcel", "an .xlsx file", "tables")
     with library_errors():
-        return pl.read_excel(path)
+        sheets = fastexcel.read_excel(path).sheet_names
+    listed = ", ".join(map(repr, sheets))
+    if sheet is None:
+        sheet = sheets[0]
+        if len(sheets) > 1:
+            message = f"{path.name} has sheets {listed}: {sheet!r} is read."
+            warnings.warn(message, UserWarning, stacklevel=2)
+    elif sheet not in sheets:
+        raise ValueError(f"it has no sheet {sheet!r}; it has {listed}.")
+    header = form.header is not False
+    with library_errors():
+        frame = pl.read_excel(path, sheet_name=sheet, has_header=header)
+    return frame

@@ -62,3 +62,4 @@ class Reading:
     decimal: str = "auto"
     na_values: tuple[str, ...] = ()
     impute: str = "median"
+    sheet: str | None = None

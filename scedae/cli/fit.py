@@ -9,7 +9,14 @@ from typing import Annotated, Any, Literal
 import typer
 
 from scedae.cli.messages import InputError
-from scedae.cli.options import Header, Separator, names, reading_option, separator
+from scedae.cli.options import (
+    Header,
+    Separator,
+    Sheet,
+    names,
+    reading_option,
+    separator,
+)
 
 
 class Preset(StrEnum):
@@ -123,6 +130,7 @@ def fit(
         Decimal, reading_option(help="What stands before decimals.")
     ] = "auto",
     header: Header = None,
+    sheet: Sheet = None,
     preset: Annotated[
         Preset,
         _parameter(
@@ -237,6 +245,7 @@ def fit(
             "decimal": decimal,
             "na_values": names(na_values),
             "impute": impute,
+            "sheet": sheet,
         },
         force=force,
         verbatim_ids=verbatim_ids,

@@ -58,7 +58,7 @@ def cluster_table(
     def build(table: Table) -> SCEDAE:
         if published:
             return SCEDAE.paper(clusters, **parameters)
-        defaults = table_parameters(clusters) if table.is_mixed else {}
+        defaults = table_parameters(clusters, len(table.ids)) if table.is_mixed else {}
         return SCEDAE(clusters, **(defaults | parameters))
 
     with new_folder(out, force=force, inputs=source.files) as folder:

@@ -32,6 +32,10 @@ Header = Annotated[
         show_default=False,
     ),
 ]
+Sheet = Annotated[
+    str | None,
+    reading_option("--sheet", help="Sheet of an .xlsx file; the first, if not given."),
+]
 
 
 def names(text: str | None) -> tuple[str, ...]:

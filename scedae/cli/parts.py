@@ -97,7 +97,7 @@ def _frame_parts(
     with (
         errors_of(source.given),
         library_errors(pl.exceptions.PolarsError),
-        file_table(source.path, form) as table,
+        file_table(source.path, form, reading.sheet) as table,
     ):
         id_column = id_column or _known_id(wanted, table.names)
         columns = _columns(source, wanted, encoder, id_column, table.names)

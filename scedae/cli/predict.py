@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from scedae.cli.messages import InputError
-from scedae.cli.options import Header, Separator, separator
+from scedae.cli.options import Header, Separator, Sheet, separator
 
 
 def predict(
@@ -38,6 +38,7 @@ def predict(
     ] = False,
     sep: Separator = None,
     header: Header = None,
+    sheet: Sheet = None,
     device: Annotated[
         str, typer.Option(help="auto (a GPU where there is one), cpu or cuda.")
     ] = "auto",
@@ -82,7 +83,7 @@ def predict(
         out,
         id_column,
         device,
-        {"separator": separator(sep), "header": header},
+        {"separator": separator(sep), "header": header, "sheet": sheet},
         keep=keep_columns,
         force=force,
         as_json=as_json,

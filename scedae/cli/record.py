@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import shlex
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -57,6 +59,7 @@ def describe_run(
     """Parameters, versions and data of a fit, as JSON has them."""
     return {
         "created": now(),
+        "command": _command(),
         "estimator": type(model).__name__,
         "parameters": {**model.get_params(), "random_state": model.seed_},
         "seed": model.seed_,
@@ -95,6 +98,14 @@ def _refinement(model: SCEDAE) -> dict[str, Any] | None:
     if found is None:
         return None
     return {**asdict(found), "kept": found.kept, "reason": found.reason}
+
+
+def _command() -> str | None:
+    """What was typed, if this process is the command."""
+    program = Path(sys.argv[0])
+    if program.stem not in ("scedae", "__main__"):
+        return None
+    return shlex.join(["scedae", *sys.argv[1:]])
 
 
 def _table(encoder: TableEncoder | None) -> list[dict[str, Any]]:

@@ -77,7 +77,10 @@ def load_table(source: Source, choice: Choice, reading: Reading) -> Table:
 def _from_frame(source: Source, choice: Choice, reading: Reading) -> Table:
     with errors_of(source.given):
         frame = read_table(
-            source.path, separator=reading.separator, header=reading.header
+            source.path,
+            separator=reading.separator,
+            header=reading.header,
+            sheet=reading.sheet,
         )
     features = choice.features(source, frame.columns)
     extra = [name for name in (choice.id_column, choice.labels) if name is not None]

@@ -47,8 +47,15 @@ class CategoryAbout:
 About = NumberAbout | CategoryAbout
 
 
-def about_columns(source: NamedRows, given: Any) -> list[About]:
-    """The columns of ``given``, or those of the rows themselves."""
+def about_columns(
+    source: NamedRows, given: Any, *, pixels: bool = False
+) -> list[About]:
+    """The columns of ``given``, or those of the rows themselves.
+
+    Where those are ``pixels`` they say little one by one, and pictures say it all.
+    """
+    if given is None and pixels:
+        return []
     if given is None:
         columns = min(source.n_columns, MOST_COLUMNS)
         wide = source.n_columns > 4 * MOST_COLUMNS  # pixels and words say little alone
@@ -59,7 +66,12 @@ def about_columns(source: NamedRows, given: Any) -> list[About]:
             NumberAbout(source.columns[j], np.ascontiguousarray(rows[:, j]))
             for j in range(columns)
         ]
-    found = [_column(name, values, source.n_rows) for name, values in _pairs(given)]
+    left_out = set(source.columns) if pixels else set()
+    found = [
+        _column(name, values, source.n_rows)
+        for name, values in _pairs(given)
+        if name not in left_out
+    ]
     return [column for column in found if column is not None][:MOST_COLUMNS]
 
 

@@ -47,7 +47,7 @@ def look_at(model: Any, source: NamedRows, given: Any = None) -> Findings:
     """Everything that is computed once and used in several places."""
     labels = np.asarray(model.labels_)
     side = picture_side(source)
-    about = [] if side is not None and given is None else about_columns(source, given)
+    about = about_columns(source, given, pixels=side is not None)
     n_clusters = len(model.cluster_centers_)
     return Findings(
         source,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scedae.report.numerals import seconds
@@ -40,6 +41,10 @@ _NUMBERS = (
     "eight",
     "nine",
 )
+
+# More names than this make no line that anybody reads.
+_NAMES_SHOWN = 12
+_KINDS = {"number": "numbers", "date": "dates", "category": "categories"}
 
 
 def story(model: Any, source: NamedRows) -> list[str]:
@@ -81,7 +86,8 @@ def story(model: Any, source: NamedRows) -> list[str]:
 
 def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     """The settings that were used, after every "auto" was resolved."""
-    lines = [("Scaling", _scaling(model))]
+    lines = [("Columns", _columns(run.table))] if run.table else []
+    lines.append(("Scaling", _scaling(model)))
     n_clusters = len(model.cluster_centers_)
     if model.n_clusters_ < n_clusters:
         empty = f"{n_clusters - model.n_clusters_:,} of {n_clusters:,}"
@@ -110,14 +116,39 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
 def _graph(model: Any) -> str:
     """Which graphs were tried, and why this one was kept."""
     tried = [
-        f"{graph.n_landmarks:,} landmarks and {graph.n_neighbors} neighbours "
-        f"({graph.cut:.1%}, {graph.largest:.0%}{', kept' if graph.chosen else ''})"
+        f"{graph.n_landmarks:,} landmarks, {graph.n_neighbors} neighbours: "
+        f"{graph.cut:.1%}, {graph.largest:.0%}{' (kept)' if graph.chosen else ''}"
         for graph in model.candidates_
     ]
-    return (
-        "tried, with the share of a cluster's ties to near rows that lead out of it, "
-        f"and of the rows in the largest cluster (small is good): {'; '.join(tried)}"
+    head = (
+        f"{len(tried)} tried, with the share of a cluster's ties to near rows that "
+        "lead out of it, and of the rows in the largest cluster (small is good):"
     )
+    return "\n".join([head, *tried])
+
+
+def _columns(table: Sequence[Mapping[str, Any]]) -> str:
+    """What was done with each column of a table, a line for each kind."""
+    used = [each for each in table if each["used"]]
+    lines = [f"{len(used):,} of {len(table):,} clustered"]
+    for kind in dict.fromkeys(each["kind"] for each in used):
+        mine = [_with_gaps(each) for each in used if each["kind"] == kind]
+        lines.append(f"{_KINDS.get(kind, kind)}: {_some(mine)}")
+    if left_out := [f"{e['column']} ({e['kind']})" for e in table if not e["used"]]:
+        lines.append(f"left out: {_some(left_out)}")
+    return "\n".join(lines)
+
+
+def _with_gaps(column: Mapping[str, Any]) -> str:
+    gaps = int(column["gaps"])
+    if not gaps:
+        return str(column["column"])
+    return f"{column['column']} ({gaps:,} gap{'' if gaps == 1 else 's'})"
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - _NAMES_SHOWN
+    return ", ".join(names[:_NAMES_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _refinement(refinement: Any) -> str:
@@ -165,6 +196,8 @@ def _autoencoders(model: Any) -> str:
 
 def _range(what: str, counts: list[int]) -> str:
     low, high = min(counts), max(counts)
+    if low == high == 1:
+        return f"1 {what}"
     return f"{low:,} {what}s" if low == high else f"{low:,} to {high:,} {what}s"
 
 

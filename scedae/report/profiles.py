@@ -14,6 +14,8 @@ from scedae.report.numerals import aligned, day, percent
 # Lines of a card, and of the heat map.
 _LINES_OF_A_CARD = 6
 _LINES_OF_THE_MAP = 24
+# A column that no cluster differs in by so many deviations says nothing there.
+_LEAST_TELLING = 0.2
 _BINS = 14
 # What a category that a cluster lacks counts beside one that it has.
 _LACK = 0.8
@@ -182,7 +184,8 @@ def heat_map(traits: list[Trait], clusters: list[int]) -> HeatMap | None:
     if len(clusters) < 2 or len(traits) < 2:
         return None
     strongest = sorted(traits, key=lambda t: -float(np.abs(t.differences).max()))
-    shown = strongest[:_LINES_OF_THE_MAP]
+    telling = [t for t in strongest if np.abs(t.differences).max() >= _LEAST_TELLING]
+    shown = (telling if len(telling) >= 2 else strongest)[:_LINES_OF_THE_MAP]
     cells = np.array([trait.differences[clusters] for trait in shown])
     if len(shown) > 2:
         order = leaves_list(linkage(cells, "average", optimal_ordering=True))
@@ -193,7 +196,8 @@ def heat_map(traits: list[Trait], clusters: list[int]) -> HeatMap | None:
     return HeatMap(
         [trait.name for trait in shown],
         [clusters[i] for i in across],
-        [[round(float(v), 2) for v in line[across]] for line in cells],
+        # No minus before a zero.
+        [[round(float(v), 1) + 0.0 for v in line[across]] for line in cells],
     )
 
 

@@ -9,8 +9,14 @@ import numpy as np
 import torch
 
 
-def code(model: Any) -> str:
-    """A snippet that fits the same model to the same rows."""
+def code(model: Any, command: str | None = None) -> str:
+    """A snippet that fits the same model to the same rows.
+
+    For a table it is the command that read it, if there was one.
+    """
+    if command is not None and hasattr(model, "table_"):
+        seed = "" if "--seed" in command else f" --seed {model.seed_}"
+        return f"{command}{seed}"
     name = type(model).__name__
     module = "scedae.baselines" if ".baselines." in type(model).__module__ else "scedae"
     parameters = {**model.get_params(deep=False), "random_state": model.seed_}

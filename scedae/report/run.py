@@ -15,6 +15,7 @@ _TOLD_BY_THE_MODEL = {
     "n_rows",
     "n_columns",
     "stability",
+    "table",
     "warnings",
 }
 _HAVE_A_PLACE = {"data", "device", "seconds", "versions"}
@@ -30,6 +31,8 @@ class Run:
     seconds: dict[str, float]  # by stage; "total" for all of them
     versions: dict[str, str]
     warnings: list[str]  # what the fit warned of
+    table: list[dict[str, Any]]  # what was done with each column of a table
+    command: str | None  # that made the run
     notes: list[tuple[str, str]]  # anything else that is plain text or a number
 
 
@@ -51,6 +54,8 @@ def read_run(info: Mapping[str, Any]) -> Run:
         seconds={str(stage): float(taken) for stage, taken in seconds.items()},
         versions={str(k): str(v) for k, v in (info.get("versions") or {}).items()},
         warnings=[str(text) for text in info.get("warnings") or ()],
+        table=list(info.get("table") or ()),
+        command=str(info["command"]) if info.get("command") else None,
         notes=[
             (_NAMES.get(key, str(key).replace("_", " ").capitalize()), text)
             for key, value in {**data, **rest}.items()

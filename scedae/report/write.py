@@ -125,7 +125,7 @@ def _collect(
         "n_points": len(sample),
         "story": method.story(model, source),
         "facts": method.facts(model, run),
-        "numbers": _key_numbers(model, findings, cards, scores),
+        "numbers": _key_numbers(model, findings, cards, scores, run),
         "themes": {"light": palette.LIGHT, "dark": palette.DARK},
         "cards": cards,
         "widest_bar": max(
@@ -145,18 +145,24 @@ def _collect(
         "members": member_lines(model),
         "curves": draw_curves(model.members_),
         "scores": scores,
-        "code": recipe.code(model),
+        "code": recipe.code(model, run.command),
         "versions": run.versions or versions(),
         "notes": run.notes,
     }
 
 
 def _key_numbers(
-    model: Any, findings: Findings, cards: list[Card], scores: Scores | None
+    model: Any,
+    findings: Findings,
+    cards: list[Card],
+    scores: Scores | None,
+    run: Run,
 ) -> list[tuple[str, str]]:
     """The line of large numbers at the top."""
+    # Of a table, not of the features that its columns became.
+    used = sum(bool(each["used"]) for each in run.table)
     numbers = [
-        ("Columns", f"{findings.source.n_columns:,}"),
+        ("Columns", f"{used or findings.source.n_columns:,}"),
         ("Smallest cluster", f"{min(card.size for card in cards):,}"),
         ("Largest cluster", f"{max(card.size for card in cards):,}"),
         ("Mean confidence", f"{findings.confidence.mean():.2f}"),

@@ -1,5 +1,7 @@
 """Clusters described in real units, and two runs compared."""
 
+import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +12,8 @@ from scedae.report import write_report
 from scedae.report.about import CategoryAbout, NumberAbout, about_columns
 from scedae.report.comparison import compare_labels, write_comparison
 from scedae.report.numerals import short
-from scedae.report.profiles import heat_map, profile, traits_of
-from tests.helpers import QUICK
+from scedae.report.profiles import Trait, heat_map, profile, traits_of
+from tests.helpers import ESTIMATORS, QUICK
 from tests.report.test_in_a_browser import ink, opened  # noqa: F401
 
 
@@ -165,3 +167,46 @@ def test_two_runs_are_compared(tmp_path, opened):  # noqa: F811
     page = opened(path)
     assert page.locator(".flow path").count() == 4
     assert "<b>march" in page.locator("h1").inner_text()
+
+
+TABLE = [
+    {"column": "age", "kind": "number", "used": True, "gaps": 3, "features": 1},
+    {"column": "plan", "kind": "category", "used": True, "gaps": 0, "features": 4},
+    {"column": "who", "kind": "id", "used": False, "gaps": 0},
+]
+
+
+def test_a_table_is_told_of_by_its_own_columns(blobs, report):
+    X, _ = blobs
+    model = ESTIMATORS["SCEDAE"]().fit(X)
+    model.table_ = "{}"
+    command = "scedae fit people.csv -k 3 -o run --describe town"
+    text = report(model, X, info={"table": TABLE, "command": command})
+    assert "2 of 3 clustered\nnumbers: age (3 gaps)\ncategories: plan" in text
+    assert "left out: who (id)" in text
+    assert re.search(r"<dt>Columns</dt><dd>2</dd>", text)
+    assert f"{command} --seed {model.seed_}" in text
+    assert "model = SCEDAE(" not in text
+
+
+def test_pixels_of_pictures_do_not_describe_them(digits, report):
+    model, X, _ = digits
+    names = [f"p{j}" for j in range(64)]
+    about = {name: X[:, j] for j, name in enumerate(names)}
+    text = report(model, X, columns=names, about=about)
+    assert "Described by" not in text
+    text = report(model, X, columns=names, about={**about, "pen": X[:, 3]})
+    assert "Described by" in text
+
+
+def test_the_heat_map_leaves_out_what_tells_nothing():
+    def trait(name, *differences):
+        column = NumberAbout(name, np.arange(4.0), False)
+        return Trait(column, None, name, np.array(differences))
+
+    shown = heat_map(
+        [trait("a", 1.0, -1.0), trait("b", 0.01, -0.04), trait("c", -0.5, 0.0)], [0, 1]
+    )
+    assert sorted(shown.columns) == ["a", "c"]
+    zeros = [value for line in shown.cells for value in line if value == 0]
+    assert all(math.copysign(1, zero) == 1 for zero in zeros)
