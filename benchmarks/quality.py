@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import torch
 from measure import device_name, peak_megabytes, reset_peak, resident_megabytes
-from quality_data import COMPARED, DATA, Data
+from quality_data import COMPARED, DATA, HALVES, Data
 from quality_recipes import RECIPES
 from quality_table import table
 from sklearn.datasets import make_blobs
@@ -165,7 +165,8 @@ def main() -> None:
         data, recipes = arguments.data or COMPARED, arguments.recipes or USUAL
         run_all(data, recipes, arguments.seeds, arguments.output)
     records = merged(arguments.table or [arguments.output])
-    print(table(ordered(chosen(records, arguments.data, arguments.recipes))))
+    records = ordered(chosen(records, arguments.data, arguments.recipes))
+    print(table(records, HALVES))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from scipy.stats import rankdata
@@ -12,6 +12,7 @@ Record = dict[str, Any]
 Cells = dict[tuple[str, str], list[float]]  # (data, recipe) → a value for each seed
 
 REFERENCE = "kmeans"
+SCORES = ("acc", "nmi", "ari")
 
 
 def in_order(records: list[Record], key: str) -> list[str]:
@@ -93,6 +94,24 @@ def scores(records: list[Record], score: str) -> str:
     return _grid(score.upper(), recipes, body)
 
 
+def ranks_of_halves(records: list[Record], halves: Mapping[str, Sequence[str]]) -> str:
+    """Mean ranks on each half of the data sets, and on all of them."""
+    recipes = in_order(records, "recipe")
+    body = []
+    for score in SCORES:
+        means = {
+            key: round(statistics.mean(v), 1)
+            for key, v in cells(records, score).items()
+        }
+        everything = {"all": in_order(records, "data")}
+        for name, data in {**halves, **everything}.items():
+            ranks = mean_ranks({k: mean for k, mean in means.items() if k[0] in data})
+            if ranks:
+                values = (f"{ranks[r]:.2f}" if r in ranks else "" for r in recipes)
+                body.append(_row(f"{score.upper()}, {name}", values))
+    return _grid("mean rank", recipes, body)
+
+
 def costs(
     records: list[Record],
     quantity: str,
@@ -125,8 +144,9 @@ def provenance(records: list[Record]) -> str:
     )
 
 
-def table(records: list[Record]) -> str:
-    parts = [scores(records, score) for score in ("acc", "nmi", "ari")]
+def table(records: list[Record], halves: Mapping[str, Sequence[str]]) -> str:
+    parts = [scores(records, score) for score in SCORES]
+    parts.append(ranks_of_halves(records, halves))
     # The median, as a busy moment of the machine does not count; the most, as later
     # seeds find memory that the first has left behind.
     parts.append(costs(records, "seconds", statistics.median, 1))

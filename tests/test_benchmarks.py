@@ -78,9 +78,25 @@ def test_scores_have_a_line_a_set_and_a_column_a_recipe(tables):
     assert len({line.count("|") for line in lines}) == 1
 
 
+def test_halves_are_ranked_apart(tables):
+    records = [
+        record("tetra", "a", 90.0),
+        record("tetra", "b", 80.0),
+        record("lsun", "a", 70.0),
+        record("lsun", "b", 80.0),
+        record("atom", "a", 90.0),
+        record("atom", "b", 10.0),
+    ]
+    halves = {"A": ["tetra", "atom"], "B": ["lsun"]}
+    lines = tables.ranks_of_halves(records, halves).splitlines()
+    assert lines[2] == "| ACC, A | 1.00 | 2.00 |"
+    assert lines[3] == "| ACC, B | 2.00 | 1.00 |"
+    assert lines[4] == "| ACC, all | 1.33 | 1.67 |"
+
+
 def test_costs_and_provenance_of_older_records_without_memory(tables):
     records = [record("tetra", "a", 90.0), record("tetra", "b", 80.0, megabytes=1234.4)]
-    text = tables.table(records)
+    text = tables.table(records, {"A": ["tetra"], "B": ["lsun"]})
     assert "| tetra |  | 1,234 |" in text
     assert "Seeds: 1. Devices: a CPU. Versions: peer 1.0." in text
 
