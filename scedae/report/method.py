@@ -44,7 +44,12 @@ _NUMBERS = (
 
 # More names than this make no line that anybody reads.
 _NAMES_SHOWN = 12
-_KINDS = {"number": "numbers", "date": "dates", "category": "categories"}
+_KINDS = {
+    "number": "numbers",
+    "date": "dates",
+    "category": "categories",
+    "text": "free text",
+}
 
 
 def story(model: Any, source: NamedRows) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,10 @@ def code(model: Any, command: str | None = None) -> str:
     For a table it is the command that read it, if there was one.
     """
     if command is not None and hasattr(model, "table_"):
-        seed = "" if "--seed" in command else f" --seed {model.seed_}"
-        return f"{command}{seed}"
+        words = shlex.split(command)
+        if not any(word.startswith("--seed") for word in words):
+            words += ["--seed", str(model.seed_)]
+        return _one_option_a_line(words)
     name = type(model).__name__
     module = "scedae.baselines" if ".baselines." in type(model).__module__ else "scedae"
     parameters = {**model.get_params(deep=False), "random_state": model.seed_}
@@ -35,6 +38,16 @@ def code(model: Any, command: str | None = None) -> str:
         imports.append("from scedae import MemberSpec")
     lines = [*imports, "", f"model = {name}(", *arguments, ")"]
     return "\n".join([*lines, "labels = model.fit_predict(X)"])
+
+
+def _one_option_a_line(words: list[str]) -> str:
+    """A command as a shell takes it, with no line that is too long for the page."""
+    lines = [""]
+    for word in words:
+        if word.startswith("-") and not word.lstrip("-")[:1].isdigit() and word != "-":
+            lines.append("   ")
+        lines[-1] += f" {shlex.quote(word)}"
+    return " \\\n".join(lines).strip()
 
 
 def _literal(value: Any) -> str:

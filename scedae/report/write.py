@@ -106,7 +106,7 @@ def _collect(
     model: Any, findings: Findings, names: Mapping[int, str], run: Run
 ) -> dict[str, Any]:
     """What the templates show."""
-    source = findings.source
+    source, is_table = findings.source, hasattr(model, "table_")
     labels, side = findings.labels, findings.side
     chosen = {int(c): choose_rows(findings, int(c)) for c in np.unique(labels)}
     cards = [
@@ -147,7 +147,8 @@ def _collect(
         "scores": scores,
         "code": recipe.code(model, run.command),
         "versions": run.versions or versions(),
-        "notes": run.notes,
+        # The command is told once.
+        "notes": [note for note in run.notes if note[1] != run.command or not is_table],
     }
 
 
