@@ -7,6 +7,7 @@ graphs are tried on the same encodings, from the finest to the coarsest.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -94,7 +95,7 @@ class Anchoring:
         return tuple(sorted(found, key=lambda each: -each.score))
 
     def _panel(self, anchored: Anchored, most: int) -> spectral.Panel:
-        fusion = anchored.fusion()
+        fusion = anchored.fusion
         basis = fusion.basis(spectral.n_vectors(self._tail.embedding, most))
         return fusion.panel(basis, self._tail.embedding, self._seed)
 
@@ -106,19 +107,19 @@ class Anchoring:
         if len(scales) == 1:
             only = self.at(scales[0], n_clusters, share=1.0)
             return only, (_said(only, None, chosen=True),)
-        tried: list[Anchored] = []
-        verdicts: list[spectral.Verdict] = []
+        best: Anchored | None = None  # one graph is kept at a time: they are large
+        lowest, said = math.inf, []
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
-            tried.append(self.at(scale, n_clusters, share=1 / len(scales), words=words))
-            labels = self._trial(tried[-1], n_clusters, self.judge.rows)
-            verdicts.append(self.judge.weigh(labels, n_clusters))
-        best = min(range(len(tried)), key=lambda i: verdicts[i].score)
-        said = [
-            _said(each, verdict, chosen=each is tried[best])
-            for each, verdict in zip(tried, verdicts, strict=True)
-        ]
-        return tried[best], tuple(said)
+            tried = self.at(scale, n_clusters, share=1 / len(scales), words=words)
+            labels = self._trial(tried, n_clusters, self.judge.rows)
+            verdict = self.judge.weigh(labels, n_clusters)
+            said.append(_said(tried, verdict, chosen=False))
+            if best is None or verdict.score < lowest:
+                best, lowest, chosen = tried, verdict.score, i
+        assert best is not None
+        said[chosen] = replace(said[chosen], chosen=True)
+        return best, tuple(said)
 
     def at(
         self, scale: Scale, n_clusters: int, *, share: float, words: str = ""
@@ -205,7 +206,7 @@ class Anchoring:
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
     ) -> np.ndarray:
         """Clusters of some rows, by one graph, of shape (n,)."""
-        fusion = anchored.fusion()
+        fusion = anchored.fusion
         basis = fusion.basis(spectral.n_vectors(self._tail.embedding, n_clusters))
         time = spectral.embedding_time(basis, self._tail.embedding, n_clusters)
         matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from operator import add
 
 import torch
@@ -26,6 +26,7 @@ class Anchored:
     def n_landmarks(self) -> int:
         return len(self.members[0].landmarks)
 
+    @cached_property
     def fusion(self) -> Fusion:
         """Z̄ and its sums of the rows at hand, as if there were no others."""
         scales = [member.column_scale for member in self.members]
@@ -77,11 +78,15 @@ class Fusion:
     affinity: spectral.FusedAffinity  # Z̄ of the rows at hand
     gram: spectral.Symmetric  # Z̄ᵀZ̄ of all rows, or Z̄Z̄ᵀ
     column_sums: torch.Tensor  # (Σp,) of all rows
+    _bases: dict[int, spectral.Basis] = field(default_factory=dict, repr=False)
 
     def basis(self, n_vectors: int) -> spectral.Basis:
-        """The leading singular vectors of Z̄ after the constant one."""
-        trivial = spectral.trivial_vector(self.column_sums)
-        return spectral.spectral_basis(self.gram, trivial, n_vectors)
+        """The leading singular vectors of Z̄ after the constant one; found once."""
+        if n_vectors not in self._bases:
+            trivial = spectral.trivial_vector(self.column_sums)
+            found = spectral.spectral_basis(self.gram, trivial, n_vectors)
+            self._bases[n_vectors] = found
+        return self._bases[n_vectors]
 
     def panel(self, basis: spectral.Basis, embedding: str, seed: int) -> spectral.Panel:
         """Those who can be asked for a second opinion."""
@@ -92,7 +97,7 @@ class Fusion:
 def fuse_members(anchored: Anchored, rows: Rows, scaler: Scaler, tick: Tick) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
     if rows.all_at_hand:
-        return anchored.fusion()
+        return anchored.fusion
     kernel = partial(landmark_sums, tuple(anchored.members), anchored.n_neighbors)
     sums: LandmarkSums = rows.total(on_scaled(rows, scaler, kernel), add, tick)
     members = _rescaled(anchored.members, sums)
