@@ -179,6 +179,12 @@ def test_centres_stay_where_every_point_has_one():
     assert torch.equal(revive_empty(points, centers), centers)
 
 
+def test_the_centre_of_one_point_is_that_point():
+    points = torch.tensor([[0.0, 1], [2, 3], [10, 7]])
+    centers = lloyd(lambda: [points], torch.tensor([[1.0, 2], [9, 9]]), 5)
+    assert centers.tolist() == [[1, 2], [10, 7]]
+
+
 def test_a_cluster_without_points_keeps_its_centre(rng):
     points = torch.tensor(rng.standard_normal((20, 2)))
     start = torch.tensor([[0.0, 0.0], [50.0, 50.0]], dtype=torch.float64)

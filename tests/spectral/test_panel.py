@@ -95,6 +95,12 @@ def test_numbers_that_cannot_win_are_not_weighed():
     assert max(found, key=lambda each: each.score).n_clusters == 5
 
 
+def test_small_gaps_are_weighed_while_scores_are_smaller():
+    panel = Known({2: 0.9, 3: 0.8, 4: 0.7, 5: 0.6}, {2: 0.1, 3: 0.1, 4: 0.1, 5: 1.0})
+    found = list(weigh_numbers([panel], range(2, 6)))
+    assert [each.n_clusters for each in found] == [2, 3, 4, 5]
+
+
 def test_a_few_numbers_are_weighed_in_any_case():
     panel = Known(dict.fromkeys(range(2, 9), 0.0), dict.fromkeys(range(2, 9), 1.0))
     assert [c.n_clusters for c in weigh_numbers([panel], range(2, 9))] == [2, 3, 4]
