@@ -86,3 +86,30 @@ def test_a_list_of_members_is_an_ensemble_too(blobs):
     assert [m.spec for m in model.members_] == members
     assert model.pipeline_.members[1].encoder is None
     assert (model.predict(blobs[0]) == model.labels_).all()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"hidden_layers": "8"},
+        {"hidden_layers": 8},
+        {"hidden_layers": (0,)},
+        {"hidden_layers": (8,), "epochs": 1.5},
+        {"hidden_layers": (8,), "n_landmarks": 1},
+        {"hidden_layers": (8,), "initialization": -1},
+    ],
+)
+def test_members_that_cannot_be(wrong):
+    with pytest.raises(ValueError, match="must be"):
+        MemberSpec(**{"epochs": 5, "n_landmarks": 20, **wrong})
+
+
+def test_orders_of_many_layers_are_counted_first():
+    with pytest.raises(ValueError, match="say how many"):
+        plan_members(
+            "structure",
+            hidden_layers=range(1, 12),
+            epochs=5,
+            n_landmarks=20,
+            n_members=None,
+        )

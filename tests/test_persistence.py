@@ -433,3 +433,24 @@ def test_a_model_that_was_tampered_with_gives_no_infinite_answer(saved, blobs):
     for ask in (model.transform, model.predict_confidence):
         with pytest.raises(ValueError, match="X cannot be placed"):
             ask(blobs[0] + 10)
+
+
+@pytest.mark.parametrize(
+    ("take", "wrong"),
+    [
+        ("integer", [-1, 1.5, True, None, 2**63]),
+        ("integers", [1, [1.5], [-1]]),
+        ("number", ["1", True, float("nan"), float("inf")]),
+        ("flag", [1, "true", None]),
+        ("text", [1, None]),
+        ("items", [1, "ab", {}]),
+        ("texts", [["a", 1], "a"]),
+        ("record", [[], 1]),
+    ],
+)
+def test_a_field_of_another_type_is_refused(take, wrong):
+    for value in wrong:
+        with pytest.raises(ModelFileError, match=r"the file|is no object"):
+            getattr(Record({"a": value}, "the file"), take)("a")
+    with pytest.raises(ModelFileError, match="lacks 'a'"):
+        getattr(Record({}, "the file"), take)("a")

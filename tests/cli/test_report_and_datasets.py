@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,11 @@ def test_two_runs_are_compared(fit, command, npy, refused):
     left = ["one", "two"]
     refused(command("compare", "one", "nowhere"), "no folder of a run", left=left)
     refused(command("compare", "one", "two", "-o", "page.html"), "exists", left=left)
+    labels = Path("two/labels.csv")
+    lines = labels.read_text().splitlines()
+    labels.write_text("\n".join(lines[:-5]))
+    assert "5 rows are in one run only" in command("compare", "one", "two")[2]
+    labels.write_text("\n".join([lines[0], *(f"x{line}" for line in lines[1:])]))
+    refused(command("compare", "one", "two"), "no row in common", left=left)
+    labels.write_text("nothing")
+    refused(command("compare", "one", "two"), "is damaged", left=left)

@@ -1,6 +1,9 @@
 """``scedae reproduce``: what it refuses, what it writes, how it stops."""
 
+import io
+
 import pytest
+from rich.console import Console
 
 from scedae.cli import reproducing as module
 from scedae.cli.reproduce import _sorted_out
@@ -106,3 +109,19 @@ def test_quick_runs_everything(command, data_folder, tmp_path):
     }
     figures = {path.name for path in (tmp_path / "quick" / "figures").iterdir()}
     assert {"boxplots.png", "tsne.png", "tsne.svg"} <= figures
+
+
+def test_a_terminal_gets_a_bar(monkeypatch):
+    class Terminal(Console):
+        def __init__(self, **more):
+            super().__init__(file=io.StringIO(), force_terminal=True, **more)
+
+    monkeypatch.setattr(module, "Console", lambda stderr: Terminal())
+    with module._reporter() as reporter:
+        reporter.begin(2)
+        reporter.say("training")
+        record = {"kind": "run", "experiment": "landmarks", "data": "tetra"}
+        monkeypatch.setattr(module.experiments, "title", lambda record: "tetra")
+        reporter.finished(record)
+        (task,) = reporter._bar.tasks
+        assert (task.completed, task.total, task.description) == (1, 2, "tetra")

@@ -5,11 +5,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import torch
 from matplotlib.image import imread
 
+from scedae import SCEDAE, MemberSpec
 from scedae import _palette as palette
 from scedae.datasets import load_digits
-from scedae.report import numerals
+from scedae.report import numerals, recipe
 from scedae.report.features import contrast
 from scedae.report.pictures import picture_sheet, picture_side
 from scedae.report.places import all_places
@@ -177,3 +179,16 @@ def test_colors_stay_apart(sight, colors):
     lab = np.cbrt(seen @ np.transpose(cones)) @ np.transpose(to_lab)
     distance = np.linalg.norm(lab[:, None] - lab, axis=2) + np.eye(10)
     assert distance.min() > 0.076
+
+
+def test_the_code_repeats_a_fit_of_any_parameters():
+    members = [MemberSpec((8,), 5, 20), MemberSpec((), 0, 20)]
+    model = SCEDAE(np.int64(3), ensemble=members, device=torch.device("cpu"))
+    model.seed_ = 7
+    found = recipe.code(model)
+    assert "from scedae import MemberSpec" in found
+    names = {}
+    exec(found.rsplit("\n", 1)[0], names)
+    assert names["model"].ensemble == members
+    assert names["model"].n_clusters == 3
+    assert (names["model"].device, names["model"].random_state) == ("cpu", 7)
