@@ -18,7 +18,7 @@ from scedae import _spectral as spectral
 from scedae._anchoring import Anchoring, Tail
 from scedae._encoded import EncodedEnsemble
 from scedae._ensemble import encode_members
-from scedae._fusion import fuse_members
+from scedae._fusion import Fusion, fuse_members
 from scedae._model import (
     ROW_RESULTS,
     Assignment,
@@ -103,15 +103,13 @@ def cluster_members(
     basis = fusion.basis(spectral.n_vectors(tail.embedding, n_clusters))
     panel = fusion.panel(basis, tail.embedding, seed) if tail.split_halves else None
     time = spectral.embedding_time(basis, tail.embedding, n_clusters)
-    matrix = spectral.embedding_matrix(basis, time)
-    fused = fusion.affinity
-    points = spectral.embed(fused, torch.from_numpy(matrix).to(fused.device))
+    points = _embedded(fusion, basis, time)
 
     progress.stage("assign")
     partition = spectral.partition_rows(points, n_clusters, seed, rounded=tail.rounded)
     pipeline = FittedPipeline(
         scaler,
-        _with_votes(fusion.members, fused, partition.labels, n_clusters),
+        tuple(fusion.members),
         anchored.n_neighbors,
         tail.embedding,
         time,
@@ -119,46 +117,67 @@ def cluster_members(
         partition.metric,
         partition.centers,
     )
-    assignment = pipeline.assign_embedded(fused, partition.points)
+    points = partition.points
+    pipeline, assignment = _assigned(pipeline, fusion, partition.labels, points)
 
     report = None
     if tail.refine_in is not None:
         progress.stage("refine")
+        sample, judge = scaled(rows, scaler, seed).sample(), anchoring.judge
         refined = refine(
-            scaled(rows, scaler, seed).sample(),
+            sample,
             assignment,
             n_clusters,
-            anchoring.judge,
+            judge,
             seed,
-            precision=tail.refine_in,
-            tick=progress.advance,
+            tail.refine_in,
+            progress.advance,
         )
         report = refined.report
         if refined.answers is not None:
+            pipeline = replace(pipeline, student=refined.student)
             labels = refined.answers.argmax(1)
-            members = _with_votes(fusion.members, fused, labels, n_clusters)
-            pipeline = replace(pipeline, members=members, student=refined.student)
-            assignment = pipeline.assign_embedded(
-                fused, partition.points, refined.answers
+            pipeline, assignment = _assigned(
+                pipeline, fusion, labels, points, refined.answers
             )
     all_labels, confidence = _answer(pipeline, assignment, rows, progress)
-    stability = np.nan
-    if panel is not None:
-        # Of the clusters as k-means has them, since that is how halves are cut.
-        stability = panel.stability(partition.kmeans_labels, n_clusters)
     return PipelineFit(
         pipeline,
-        embedding=partition.points.cpu().numpy() if rows.all_at_hand else None,
+        embedding=points.cpu().numpy() if rows.all_at_hand else None,
         labels=all_labels,
         confidence=confidence,
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
         kmeans_margin=partition.kmeans_margin,
-        stability=stability,
+        # Of the clusters as k-means has them, since that is how halves are cut.
+        stability=panel.stability(partition.kmeans_labels, n_clusters)
+        if panel is not None
+        else np.nan,
         candidates=candidates,
         graphs=graphs,
         refinement=report,
         reports=_as_anchored(encoded.reports, anchored.members),
     )
+
+
+def _embedded(fusion: Fusion, basis: spectral.Basis, time: float) -> torch.Tensor:
+    """Coordinates of the rows at hand, (n, q)."""
+    matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
+    return spectral.embed(fusion.affinity, matrix.to(fusion.affinity.device))
+
+
+def _assigned(
+    pipeline: FittedPipeline,
+    fusion: Fusion,
+    labels: torch.Tensor,
+    points: torch.Tensor,
+    answers: torch.Tensor | None = None,
+) -> tuple[FittedPipeline, Assignment]:
+    """The pipeline whose members vote by these labels; its answer for rows at hand."""
+    members = _with_votes(
+        fusion.members, fusion.affinity, labels, len(pipeline.centers)
+    )
+    pipeline = replace(pipeline, members=members)
+    return pipeline, pipeline.assign_embedded(fusion.affinity, points, answers)
 
 
 def _as_anchored(

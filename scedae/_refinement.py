@@ -58,7 +58,6 @@ def refine(
     n_clusters: int,
     judge: spectral.Judge,
     seed: int,
-    *,
     precision: str,
     tick: Callable[[float, str], None],
 ) -> Refined:
