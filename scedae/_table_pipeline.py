@@ -11,10 +11,10 @@ from scedae._tables.encoder import TableEncoder
 
 # What tables of mixed columns ask for: docs/tables.md has the numbers. Columns that say
 # nothing are common in them, and a network learns those as well as the others; so
-# most members work on the rows. Few landmarks, and ties to a third of them: categories
+# most members work on the rows. Few landmarks, and ties to many of them: categories
 # cut rows into many small heaps, and a graph of near ties takes heaps for clusters.
-_N_MEMBERS, _N_ROW_MEMBERS, _N_NEIGHBORS = 1, 6, 40
-_LANDMARKS_OF_A_CLUSTER, _FEWEST_LANDMARKS = 25, 100
+_N_MEMBERS, _N_ROW_MEMBERS, _N_NEIGHBORS = 1, 6, 30
+_LANDMARKS_OF_A_CLUSTER, _FEWEST_LANDMARKS = 40, 160
 
 
 def table_parameters(
