@@ -33,13 +33,17 @@ def import_extra(module: str, what: str, extra: str) -> Any:
         ) from error
 
 
+class UnreadableFileError(ValueError):
+    """What is wrong with a file, as one line about "it"."""
+
+
 @contextmanager
 def library_errors(kind: type[Exception] = Exception) -> Iterator[None]:
     """What a library says of a damaged file, as one line; not that it is not there."""
     try:
         yield
-    except MemoryError:
-        raise
+    except (MemoryError, UnreadableFileError):
+        raise  # said already
     except (kind, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the system, not of what stands in the file
@@ -48,7 +52,7 @@ def library_errors(kind: type[Exception] = Exception) -> Iterator[None]:
             better for mark, better in _SAID_WELL.items() if mark in lines[0].lower()
         )
         reason = next(said, lines[0].rstrip("."))
-        raise ValueError(f"it cannot be read: {reason}.") from error
+        raise UnreadableFileError(f"it cannot be read: {reason}.") from error
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import polars as pl
 
-from scedae._formats import import_extra, library_errors
+from scedae._formats import import_extra, library_errors, named
 from scedae._tables.arrow_files import ARROW_SUFFIXES, arrow_table
 from scedae._tables.text_files import COMPRESSED, PlainText, TextFormat, plain_text
 
@@ -81,7 +81,12 @@ def read_table(
     sheet : str, default=None
         Which sheet of an .xlsx file; None takes the first, and warns if there are more.
     """
-    path, form = Path(path), TextFormat(separator, header)
+    with named(repr(str(path))):
+        return whole_table(Path(path), TextFormat(separator, header), sheet)
+
+
+def whole_table(path: Path, form: TextFormat, sheet: str | None) -> pl.DataFrame:
+    """The same, with errors about "it"."""
     with file_table(path, form, sheet) as table:
         frame = table.read()
     if frame.height == 0:

@@ -11,7 +11,8 @@ import polars as pl
 from scedae._tables.encoder import TableEncoder
 from scedae._tables.keeping import to_text
 from scedae._tables.kinds import ID
-from scedae._tables.table_files import read_table
+from scedae._tables.table_files import whole_table
+from scedae._tables.text_files import TextFormat
 from scedae.cli.arrays import chosen_columns, load_array
 from scedae.cli.checks import refuse_bad_numbers, require_columns
 from scedae.cli.choice import Choice, Reading
@@ -76,12 +77,8 @@ def load_table(source: Source, choice: Choice, reading: Reading) -> Table:
 
 def _from_frame(source: Source, choice: Choice, reading: Reading) -> Table:
     with errors_of(source.given):
-        frame = read_table(
-            source.path,
-            separator=reading.separator,
-            header=reading.header,
-            sheet=reading.sheet,
-        )
+        form = TextFormat(reading.separator, reading.header)
+        frame = whole_table(source.path, form, reading.sheet)
     features = choice.features(source, frame.columns)
     extra = [name for name in (choice.id_column, choice.labels) if name is not None]
     require_columns(source, extra, frame.columns)

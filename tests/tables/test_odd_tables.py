@@ -132,3 +132,13 @@ def test_files_that_are_no_tables(tmp_path):
         read_table(tmp_path / "a.pdf")
     (tmp_path / "a.csv").write_text("a,b\n" + "x" * 200_000 + "\n")
     assert read_table(tmp_path / "a.csv").columns == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["rows.parquet", "rows.feather", "rows.xlsx"])
+def test_a_damaged_file_is_named_and_told_once(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"PAR1 nothing that anybody wrote PAR1")
+    with pytest.raises(ValueError, match="it cannot be read") as caught:
+        read_table(path)
+    assert str(caught.value).startswith(f"'{path}': ")
+    assert str(caught.value).count("cannot be read") == 1
