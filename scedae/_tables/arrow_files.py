@@ -13,7 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from scedae._formats import import_extra, library_errors, open_parquet
+from scedae._formats import (
+    UnreadableFileError,
+    import_extra,
+    library_errors,
+    open_parquet,
+)
 
 ARROW_SUFFIXES = (".parquet", ".feather", ".arrow", ".ipc")
 _MARK = b"ARROW1"
@@ -60,7 +65,7 @@ class _Arrow:
 
         with path.open("rb") as file:
             if file.read(len(_MARK)) != _MARK:
-                raise ValueError("it cannot be read: it is no Arrow file.")
+                raise UnreadableFileError("it cannot be read: it is no Arrow file.")
         # Not mapped into memory: whoever shortens the file would end this process.
         self._source = pyarrow.OSFile(str(path))
         self._file = pyarrow.ipc.open_file(self._source)
@@ -109,7 +114,7 @@ def _one_error() -> Iterator[None]:
     # Of a length that is wrong; and of polars, where it meets what it never expects.
     except (MemoryError, pl.exceptions.PanicException) as error:
         reason = str(error).strip().split("\n")[0]
-        raise ValueError(f"it cannot be read: {reason}.") from error
+        raise UnreadableFileError(f"it cannot be read: {reason}.") from error
 
 
 def _pyarrow() -> Any:
