@@ -29,7 +29,15 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.chaos_kills import SIGNALS, Blow, Ended, Usual, Work, run_apart
+from benchmarks.chaos_kills import (
+    SIGNALS,
+    Blow,
+    Ended,
+    Usual,
+    Work,
+    processor_time,
+    run_apart,
+)
 from scedae import SCEDAE
 from scedae._storage import checkpoint
 from scedae._storage.archive import read_archive
@@ -194,9 +202,7 @@ def imports(count: int, rng: np.random.Generator, folder: Path) -> Series:
         process = subprocess.Popen(
             command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True
         )
-        # Python's own start, which is not ours, is over when the package is there.
-        _wait_for_import(process)
-        time.sleep(float(rng.uniform(0, 2)))
+        _let_work(process, float(rng.uniform(0, 1.5)))
         process.send_signal(number)
         _, said = process.communicate(timeout=300)
         series.struck(number)
@@ -209,10 +215,17 @@ def imports(count: int, rng: np.random.Generator, folder: Path) -> Series:
     return series
 
 
-def _wait_for_import(process: subprocess.Popen) -> None:
-    """Until numpy's library is loaded: the command's own handlers are set by then."""
+def _let_work(process: subprocess.Popen, seconds: float) -> None:
+    """So many seconds of a processor, from when numpy's library is there.
+
+    What is before is Python's own start, and not ours: the command's handlers of
+    signals are set when its imports begin.
+    """
     maps = Path(f"/proc/{process.pid}/maps")
-    while process.poll() is None and "numpy" not in maps.read_text():
+    while "numpy" not in maps.read_text():
+        time.sleep(0.01)
+    seconds += processor_time(process.pid)
+    while processor_time(process.pid) < seconds and process.poll() is None:
         time.sleep(0.01)
 
 

@@ -148,7 +148,7 @@ def _wait(pid: int, seconds: float | None, number: int) -> tuple[int, float, boo
             os.kill(pid, signal.SIGKILL)
         elif done:
             return status, usage.ru_utime + usage.ru_stime, sent
-        elif seconds is not None and not sent and _processor_time(pid) >= seconds:
+        elif seconds is not None and not sent and processor_time(pid) >= seconds:
             os.kill(pid, number)
             sent = True
         if time.monotonic() > deadline:
@@ -158,7 +158,7 @@ def _wait(pid: int, seconds: float | None, number: int) -> tuple[int, float, boo
         time.sleep(0.002)
 
 
-def _processor_time(pid: int) -> float:
+def processor_time(pid: int) -> float:
     # Behind the name of the program, which may hold anything.
     words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(words[11]) + int(words[12])) / _TICKS
