@@ -22,6 +22,7 @@ import numpy as np
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
 _CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate"}
+_SOFT = {signal.SIGINT, signal.SIGTERM}
 _PATIENCE = 300  # seconds until a process counts as hung
 _TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -67,9 +68,16 @@ def run_apart(work: Work, folder: Path, blow: Blow | None = None) -> Ended:
     """Call ``work`` in a fork whose working directory is ``folder``."""
     log, count = folder / ".said", folder / ".changes"
     count.unlink(missing_ok=True)
+    # A signal in the first moment must not lead the child into this process's work.
+    signal.pthread_sigmask(signal.SIG_BLOCK, _SOFT)
     pid = os.fork()
     if pid == 0:
-        os._exit(_in_child(work, folder, blow, log, count))
+        code = 1
+        try:
+            code = _in_child(work, folder, blow, log, count)
+        finally:
+            os._exit(code)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _SOFT)
     seconds = None if blow is None else blow.seconds
     status, used, sent = _wait(pid, seconds, 0 if blow is None else blow.number)
     code = os.waitstatus_to_exitcode(status)
@@ -97,6 +105,7 @@ def _in_child(
     changes = _count_changes(blow)
     code = 0
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SOFT)
         work()
     except SystemExit as error:
         code = error.code if isinstance(error.code, int) else int(bool(error.code))
