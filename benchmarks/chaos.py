@@ -43,7 +43,7 @@ from scedae._storage import checkpoint
 from scedae._storage.archive import read_archive
 from scedae._whole_file import leftovers
 from scedae.cli import main as command_line
-from scedae.cli.record import read_run
+from scedae.cli.record import read_record
 from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Store
 from tests.experiments import tiny
@@ -180,7 +180,7 @@ def commands(count: int, rng: np.random.Generator, folder: Path) -> Series:
         run = folder / "run"
         if not run.exists():  # killed between two renames: it comes back
             run = folder / ".run.former"
-        read_run(run)
+        read_record(run)
         files = sorted(path.name for path in run.iterdir())
         series.require(files == every, f"half a run: {files}")
         series.require((run / "model.scedae").read_bytes() == model, "another model")

@@ -1,11 +1,16 @@
 """Files that are damaged, and names that look like patterns: one line, exit code 2."""
 
 import gzip
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+
+from scedae.cli.arrays import load_array
+from scedae.cli.messages import InputError
+from scedae.cli.sources import Source
 
 
 @pytest.fixture
@@ -56,6 +61,19 @@ def test_a_parquet_file_that_is_damaged_in_predict(fitted, command, blobs):
     code, _, err = command("predict", "run", "a.parquet", "-q", "-o", "out")
     assert code in (0, 2) and "Traceback" not in err
     assert code == 0 or err.count("\n") == 1
+
+
+def test_a_wrong_bit_in_the_header_of_an_array(tmp_path, blobs):
+    """numpy reads it as Python, and has that language's errors too."""
+    path = tmp_path / "a.npy"
+    np.save(path, blobs[0])
+    raw = path.read_bytes()
+    for place in range(8 * 80):
+        damaged = bytearray(raw)
+        damaged[place // 8] ^= 1 << place % 8
+        path.write_bytes(damaged)
+        with suppress(InputError):
+            load_array(Source(str(path)), None)
 
 
 def test_a_wrong_byte_anywhere_in_a_compressed_table(fit, frame):
