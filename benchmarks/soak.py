@@ -24,7 +24,7 @@ from scedae._rows import stream
 
 MOST_GROWTH_MB = 20
 SETTINGS = {"hidden_layers": (8, 6), "n_members": 2, "epochs": 2, "n_landmarks": 20}
-COUNTS = {"predictions": 20_000, "fits": 500, "streamed": 200, "threads": 500}
+COUNTS = {"predictions": 20_000, "fits": 500, "streamed": 200, "threads": 200}
 
 
 def resident_mb() -> float:
