@@ -24,6 +24,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGSTOP)
 _CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "os.truncate"}
 _SOFT = {signal.SIGINT, signal.SIGTERM}
 _PATIENCE = 300  # seconds until a process counts as hung
+_MOMENT = 20  # for children to end
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 Work = Callable[[], object]
@@ -175,7 +176,7 @@ def processor_time(pid: int) -> float:
 
 def _is_peopled(group: int) -> bool:
     """Whether a process of a group is still there; those that end get a moment."""
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + _MOMENT
     while time.monotonic() < deadline:
         try:
             os.killpg(group, 0)
