@@ -243,14 +243,20 @@ def reproductions(count: int, rng: np.random.Generator, folder: Path) -> Series:
     usual = series.usual(reproduce, folder)
     _remove(folder / "paper")
     kept: dict[str, str] = {}
+
+    def anew() -> None:
+        _remove(folder / "paper")
+        kept.clear()
+
     for number in range(count):
-        done = series.kill(reproduce, folder, usual, lambda: _remove(folder / "paper"))
+        done = series.kill(reproduce, folder, usual, anew)
         _require_soft(series, done)
         found = _records(folder / "paper")
         series.require(found.items() <= alone.items(), "a record of something else")
-        series.require(kept.keys() <= found.keys(), "a record was lost")
+        lost = sorted(kept.keys() - found.keys())
+        series.require(not lost, f"lost: {lost}")
         series.outcomes["records after kills"] += len(found)
-        kept = found
+        kept.update(found)
         if number % 3 == 2 or number == count - 1:
             series.usual(reproduce, folder)
             found = _records(folder / "paper")
@@ -260,8 +266,7 @@ def reproductions(count: int, rng: np.random.Generator, folder: Path) -> Series:
             series.require(n_lines == len(found), "a record was made twice")
             left = [p.name for p in (folder / "paper").rglob(".*.tmp")]
             series.require(not left, f"left: {left}")
-            _remove(folder / "paper")
-            kept = {}
+            anew()
     return series
 
 
