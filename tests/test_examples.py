@@ -6,7 +6,12 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+# Those that take over ten seconds are run by `make test-slow`.
+SLOW = ("digits", "ensembles")
+EXAMPLES = [
+    pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [])
+    for path in sorted((Path(__file__).parent.parent / "examples").glob("*.py"))
+]
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)

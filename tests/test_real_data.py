@@ -29,6 +29,7 @@ def test_landmark_spectral_clustering_beats_its_rows_on_pendigits(data_folder):
 
 
 @pytest.mark.data
+@pytest.mark.slow
 def test_new_rows_of_pendigits(data_folder):
     """Small networks, so that this runs in seconds; the slow test has the large."""
     check_new_rows({"hidden_layers": (50, 75, 100), "epochs": 20}, margin=0.05)
