@@ -38,7 +38,7 @@ _PARTS = {
     "pictures": (write, "picture_sheet"),
     "findings": (write, "look_at"),
     "rows for the script": (write, "pack_points"),
-    "template": (write, "render"),
+    "template": (write, "render_page"),
 }
 
 
