@@ -209,11 +209,8 @@ class Anchoring:
         fusion = anchored.fusion
         basis = fusion.basis(spectral.n_vectors(self._tail.embedding, n_clusters))
         time = spectral.embedding_time(basis, self._tail.embedding, n_clusters)
-        matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
-        fused = fusion.affinity.take(rows)
-        points = spectral.embed(fused, matrix.to(fused.device))
         partition = spectral.partition_rows(
-            points,
+            fusion.points(basis, time, rows),
             n_clusters,
             self._seed,
             rounded=self._tail.rounded,

@@ -88,6 +88,14 @@ class Fusion:
             self._bases[n_vectors] = found
         return self._bases[n_vectors]
 
+    def points(
+        self, basis: spectral.Basis, time: float, rows: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Coordinates of the rows at hand, or of some of them, (n, q)."""
+        affinity = self.affinity if rows is None else self.affinity.take(rows)
+        matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
+        return spectral.embed(affinity, matrix.to(affinity.device))
+
     def panel(self, basis: spectral.Basis, embedding: str, seed: int) -> spectral.Panel:
         """Those who can be asked for a second opinion."""
         scales = [member.column_scale for member in self.members]

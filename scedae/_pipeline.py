@@ -103,7 +103,7 @@ def cluster_members(
     basis = fusion.basis(spectral.n_vectors(tail.embedding, n_clusters))
     panel = fusion.panel(basis, tail.embedding, seed) if tail.split_halves else None
     time = spectral.embedding_time(basis, tail.embedding, n_clusters)
-    points = _embedded(fusion, basis, time)
+    points = fusion.points(basis, time)
 
     progress.stage("assign")
     partition = spectral.partition_rows(points, n_clusters, seed, rounded=tail.rounded)
@@ -157,12 +157,6 @@ def cluster_members(
         refinement=report,
         reports=_as_anchored(encoded.reports, anchored.members),
     )
-
-
-def _embedded(fusion: Fusion, basis: spectral.Basis, time: float) -> torch.Tensor:
-    """Coordinates of the rows at hand, (n, q)."""
-    matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
-    return spectral.embed(fusion.affinity, matrix.to(fusion.affinity.device))
 
 
 def _assigned(

@@ -100,7 +100,7 @@ class StudentTraining:
         directions[: len(batch)].normal_(generator=self._directions)
 
     def run(self, slot: int, n_steps: int) -> None:
-        """Two forward passes, one to find the worst step, one backward, one update."""
+        """Three forward passes (one finds the worst step), two backward, one update."""
         batch, directions = self._slots[slot]
         with matmul_precision(self._products):
             for step in range(n_steps):
