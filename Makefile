@@ -2,6 +2,7 @@
 # make test   lint, types and tests; make test-slow runs the rest
 # make lint   format and lint checks, types
 # make test-anndata   the tests with anndata and scanpy, which need an older pandas
+# make docs  the site in docs/_build/html, without executing the gallery; make docs-full executes it
 # make bits   look for results that depend on place, company or threads
 # make coverage   lines and branches that the tests reach
 # make mutate     mistakes in the kernels that the tests notice
@@ -14,7 +15,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test test-slow test-anndata bits coverage mutate fuzz chaos soak lint format wheel clean
+.PHONY: demo docs docs-full test test-slow test-anndata bits coverage mutate fuzz chaos soak lint format wheel clean
 
 demo: $(READY)
 	mkdir -p out
@@ -32,6 +33,12 @@ test-anndata: $(READY)
 	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" > $$($(VENV)-anndata/bin/python -c "import site; print(site.getsitepackages()[0])")/usual.pth
 	$(VENV)-anndata/bin/pip install --quiet 'anndata>=0.12' scanpy
 	OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)-anndata/bin/python -m pytest tests/test_anndata.py
+
+# Warnings are errors, and every link inside the site is followed; nothing outside is asked.
+SITE := docs/_build/html
+docs docs-full: $(READY)
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet $(if $(filter docs-full,$@),--tag full) docs $(SITE)
+	$(BIN)/python docs/_ext/check_links.py $(SITE)
 
 bits: $(READY)
 	$(BIN)/python benchmarks/bits.py
@@ -68,4 +75,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata build dist *.egg-info
+	rm -rf $(VENV) $(VENV)-anndata build dist *.egg-info docs/_build docs/gallery docs/api/generated
