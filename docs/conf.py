@@ -34,7 +34,6 @@ exclude_patterns = ["_build", "_ext", "gallery/*/README*"]
 templates_path = ["_templates"]
 suppress_warnings = [
     "myst.header",  # the rendered tables of the paper begin at the third level
-    "toc.empty_glob",  # the guide's list ends with "whatever else is in the folder"
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
