@@ -19,6 +19,7 @@ try:
 except ImportError:  # Windows: nothing is locked, and nothing swept
     fcntl = None  # type: ignore[assignment]
 
+_ON_WINDOWS = os.name == "nt"
 _ENDING = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{16}\.tmp", re.DOTALL)
 
 
@@ -47,9 +48,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         temporary.chmod(mode)  # as a plain open() gives it, whoever wrote the file
         reach_the_disk(temporary)
         os.replace(temporary, target)
-    # The name too; not every system lets a folder be opened, or synchronised.
-    with suppress(OSError):
-        reach_the_disk(target.parent)
+    names_reach_the_disk(target.parent)
 
 
 def _touch(path: Path) -> None:
@@ -156,8 +155,22 @@ def delete(path: Path) -> None:
 
 
 def reach_the_disk(path: Path) -> None:
-    """Wait until the bytes of a file, or the names in a folder, are on the disk."""
-    handle = os.open(path, os.O_RDONLY)
+    """Wait until the bytes of a file are on the disk."""
+    # Windows synchronises only what may be written.
+    _synchronise(path, os.O_RDWR if _ON_WINDOWS else os.O_RDONLY)
+
+
+def names_reach_the_disk(folder: Path) -> None:
+    """The names in a folder too, where the system lets it be synchronised.
+
+    Windows cannot even open it.
+    """
+    with suppress(OSError):
+        _synchronise(folder, os.O_RDONLY)
+
+
+def _synchronise(path: Path, flags: int) -> None:
+    handle = os.open(path, flags)
     try:
         os.fsync(handle)
     finally:

@@ -129,7 +129,8 @@ def _rows(adata: Any, rep: str) -> Iterator[Any]:
     elif adata.n_obs * adata.n_vars <= _MOST_IN_MEMORY:
         yield adata.X[:]
     else:
-        with TemporaryDirectory(prefix="scedae-") as folder:
+        # Windows deletes nothing that is still mapped.
+        with TemporaryDirectory(prefix="scedae-", ignore_cleanup_errors=True) as folder:
             yield _copied(adata, Path(folder) / "rows.npy")
 
 

@@ -53,7 +53,7 @@ class StoredRows(Stream):
             for block in self._blocks(tick):
                 for file, part in zip(files, kernel(block), strict=True):
                     file.write(part.cpu().numpy())
-            return tuple(file.mapped() for file in files)
+        return tuple(file.array for file in files)
 
     def read(self, runs: Sequence[slice]) -> torch.Tensor:
         return torch.cat([self._read(run.start, run.stop) for run in runs])

@@ -56,7 +56,10 @@ def plain_text(path: Path, suffix: str, wanted: TextFormat) -> Iterator[PlainTex
     ``suffix`` is what the name ends in without that of the compression.
     """
     encoding = _encoding(path)
-    with tempfile.TemporaryDirectory(prefix="scedae-") as folder:
+    # Windows deletes nothing that polars still has mapped.
+    with tempfile.TemporaryDirectory(
+        prefix="scedae-", ignore_cleanup_errors=True
+    ) as folder:
         if encoding != "utf-8" or path.suffix.lower() in COMPRESSED:
             copy = Path(folder) / f"table{suffix}"
             with _unpacked(path) as raw, copy.open("wb") as out:

@@ -7,8 +7,10 @@ mistake in an option and the completion of a word are there at once.
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
+from io import TextIOWrapper
 from types import FrameType
 
 # What the extra ``cli`` brings.
@@ -45,12 +47,27 @@ class _Signals:
 def main() -> None:
     """Entry point of the command."""
     signals = _Signals()
+    _speak_utf8()
     try:
         _run()
     except BaseException:
         if signals.number is None:
             raise
         sys.exit(128 + signals.number)
+
+
+def _speak_utf8() -> None:
+    """What goes through a pipe is what would stand in the file: UTF-8, lines by "\\n".
+
+    Elsewhere the language of the system decides: on Windows, ids in Greek would end the
+    command. A terminal shows what it can.
+    """
+    if not isinstance(sys.stdout, TextIOWrapper):
+        return
+    if sys.stdout.isatty() or "PYTHONIOENCODING" in os.environ:
+        sys.stdout.reconfigure(errors="backslashreplace")
+    else:
+        sys.stdout.reconfigure(encoding="utf-8", newline="\n")
 
 
 def _run() -> None:

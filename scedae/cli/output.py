@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from scedae._whole_file import (
     delete,
+    names_reach_the_disk,
     own_place,
     reach_the_disk,
     sweep,
@@ -48,11 +49,11 @@ def new_folder(
     _refuse_inputs(target, inputs)
     with own_place(target, Path.mkdir) as folder:
         yield folder
-        for path in (*folder.iterdir(), folder):
+        for path in folder.iterdir():
             reach_the_disk(path)
+        names_reach_the_disk(folder)
         _replace(folder, target)
-    with suppress(OSError):
-        reach_the_disk(target.parent)
+    names_reach_the_disk(target.parent)
 
 
 def _replace(folder: Path, target: Path) -> None:

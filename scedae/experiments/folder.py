@@ -29,16 +29,16 @@ def claimed(folder: Path, specification: Specification) -> Iterator[None]:
             "numbers must not mix. Choose another folder with -o."
         )
     with _lock(folder):
-        about.write_text(json.dumps({"kind": kind}) + "\n")
+        about.write_text(json.dumps({"kind": kind}) + "\n", encoding="ascii")
         # Encodings are large, and to be had again from the seed.
-        (folder / ".gitignore").write_text("encodings/\n.lock\n")
+        (folder / ".gitignore").write_text("encodings/\n.lock\n", encoding="ascii")
         yield
 
 
 def kind_of(folder: Path) -> str:
     """``paper`` or ``quick``."""
     try:
-        return str(json.loads((folder / _ABOUT).read_text())["kind"])
+        return str(json.loads((folder / _ABOUT).read_bytes())["kind"])
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RequestError(f"{folder} is no folder of scedae reproduce.") from error
 
@@ -51,7 +51,7 @@ def _lock(folder: Path) -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
-    with (folder / ".lock").open("w") as file:
+    with (folder / ".lock").open("wb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
