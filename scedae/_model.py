@@ -6,6 +6,7 @@ same labels from ``predict`` as from ``fit``.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -132,6 +133,8 @@ class FittedPipeline:
     metric: torch.Tensor  # (q, q) makes clusters round; identity for LSC, float64
     centers: torch.Tensor  # (k, q) in that metric, float64
     student: Encoder | None = None  # has the last word on labels, if it was kept
+    # What confidence is worth; files of older versions do not tell.
+    calibration: spectral.Calibration | None = None
 
     def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
@@ -176,8 +179,32 @@ class FittedPipeline:
                 for part, member in zip(parts, self.members, strict=True)
             ]
         )
-        confidence = spectral.combine(margin, _mean_of_members(votes))
-        return Assignment(labels, votes, confidence)
+        return Assignment(
+            labels, votes, spectral.combine(margin, mean_of_members(votes))
+        )
+
+    def probabilities(self, rows: torch.Tensor) -> torch.Tensor:
+        """Chances of all clusters for scaled rows, of shape (n, k)."""
+        affinity = self.affinity(rows)
+        answers = None if self.student is None else encode(self.student, rows)
+        found = self.assign_embedded(affinity, self._embed(affinity), answers)
+        return self.probabilities_assigned(affinity, found, answers)
+
+    def probabilities_assigned(
+        self,
+        affinity: spectral.FusedAffinity,
+        assignment: Assignment,
+        answers: torch.Tensor | None = None,
+    ) -> torch.Tensor:
+        """The same for rows whose clusters are known."""
+        assert self.calibration is not None, "whoever asks has looked"
+        parts = spectral.unfuse(affinity, [m.column_scale for m in self.members])
+        tables = [member.votes for member in self.members]
+        shares = mean_of_members(map(spectral.Affinity.times, parts, tables))
+        if answers is not None:
+            shares = (shares + torch.softmax(answers.double(), dim=1)) / 2
+        chance = self.calibration(assignment.confidence)
+        return spectral.probabilities(assignment.labels, chance, shares)
 
     def _embed(self, affinity: spectral.FusedAffinity) -> torch.Tensor:
         points = spectral.embed(affinity, self._projection.to(affinity.device))
@@ -196,6 +223,7 @@ class FittedPipeline:
             metric=self.metric.to(device),
             centers=self.centers.to(device),
             student=self.student and self.student.to(device),
+            calibration=self.calibration and self.calibration.to(device),
         )
 
 
@@ -210,12 +238,20 @@ def assign_rows(
     return assignment.labels, assignment.confidence
 
 
-def _mean_of_members(votes: torch.Tensor) -> torch.Tensor:
-    """Mean over the first axis, member after member, (m, n) → (n,).
+def probabilities_of(
+    pipeline: FittedPipeline, rows: torch.Tensor
+) -> tuple[torch.Tensor]:
+    return (pipeline.probabilities(rows),)
+
+
+def mean_of_members(votes: Iterable[torch.Tensor]) -> torch.Tensor:
+    """Mean of tensors of one shape, member after member.
 
     In a fixed order: a sum by torch may depend on how many rows stand side by side.
     """
-    total = torch.zeros_like(votes[0])
-    for member in votes:
+    rest = iter(votes)
+    total, count = next(rest).clone(), 1
+    for member in rest:
         total += member
-    return total / len(votes)
+        count += 1
+    return total / count

@@ -27,6 +27,7 @@ from scedae._model import (
     MemberReport,
     Refinement,
     assign_rows,
+    mean_of_members,
 )
 from scedae._prepared import Prepared
 from scedae._progress import Progress, shares_of_stages
@@ -38,15 +39,16 @@ from scedae._rows import Rows, Scaler, on_scaled, scaled
 class PipelineFit:
     """What a fit hands over: the pipeline, and its answer for the training rows.
 
-    Of rows that do not lie in memory there is no embedding, labels and confidence are
-    in the form that fits the rows, and agreement, stability and candidates are those
-    of the sample.
+    Of rows that do not lie in memory there are no embedding and no probabilities,
+    labels and confidence are in the form that fits the rows, and agreement, stability
+    and candidates are those of the sample.
     """
 
     pipeline: FittedPipeline
     embedding: np.ndarray | None  # (n, q)
     labels: np.ndarray  # (n,)
     confidence: np.ndarray  # (n,)
+    probabilities: np.ndarray | None  # (n, k)
     member_agreement: np.ndarray  # (m,) of the members that did not collapse
     kmeans_margin: float  # mean over the rows at hand, in [0, 1]
     stability: float  # not a number, if nobody asked
@@ -120,7 +122,7 @@ def cluster_members(
     points = partition.points
     pipeline, assignment = _assigned(pipeline, fusion, partition.labels, points)
 
-    report = None
+    report, answers = None, None
     if tail.refine_in is not None:
         progress.stage("refine")
         sample, judge = scaled(rows, scaler, seed).sample(), anchoring.judge
@@ -135,17 +137,24 @@ def cluster_members(
         )
         report = refined.report
         if refined.answers is not None:
+            answers = refined.answers
             pipeline = replace(pipeline, student=refined.student)
-            labels = refined.answers.argmax(1)
             pipeline, assignment = _assigned(
-                pipeline, fusion, labels, points, refined.answers
+                pipeline, fusion, answers.argmax(1), points, answers
             )
+    if panel is not None:
+        pipeline = replace(
+            pipeline, calibration=_calibration(panel, assignment, n_clusters)
+        )
     all_labels, confidence = _answer(pipeline, assignment, rows, progress)
     return PipelineFit(
         pipeline,
         embedding=points.cpu().numpy() if rows.all_at_hand else None,
         labels=all_labels,
         confidence=confidence,
+        probabilities=_probabilities(pipeline, fusion, assignment, answers)
+        if rows.all_at_hand
+        else None,
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
         kmeans_margin=partition.kmeans_margin,
         # Of the clusters as k-means has them, since that is how halves are cut.
@@ -172,6 +181,29 @@ def _assigned(
     )
     pipeline = replace(pipeline, members=members)
     return pipeline, pipeline.assign_embedded(fusion.affinity, points, answers)
+
+
+def _calibration(
+    panel: spectral.Panel, assignment: Assignment, n_clusters: int
+) -> spectral.Calibration:
+    """What confidence is worth, as far as halves of the ensemble can tell."""
+    agreement = mean_of_members(assignment.votes)
+    return panel.calibration(
+        assignment.labels, assignment.confidence, agreement, n_clusters
+    )
+
+
+def _probabilities(
+    pipeline: FittedPipeline,
+    fusion: Fusion,
+    assignment: Assignment,
+    answers: torch.Tensor | None,
+) -> np.ndarray | None:
+    """Chances of all clusters for the rows at hand; None without a calibration."""
+    if pipeline.calibration is None:
+        return None
+    found = pipeline.probabilities_assigned(fusion.affinity, assignment, answers)
+    return found.cpu().numpy()
 
 
 def _as_anchored(

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import torch
+from sklearn.utils.validation import check_is_fitted
 
 from scedae._anchoring import Tail
 from scedae._defaults import MOST_CLUSTERS, Scale
-from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows
+from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows, probabilities_of
 from scedae._pipeline import PipelineFit, fit_pipeline
 from scedae._prepared import Prepared
+from scedae._rows import Result
 from scedae._shell.base import BaseClusterer
 from scedae._spectral import Candidate, GraphCandidate, candidates_for
 from scedae._storage import (
@@ -73,10 +76,8 @@ class SpectralClusterer(BaseClusterer):
 
     def _keep(self, start: Prepared, result: PipelineFit) -> None:
         self.labels_ = result.labels
-        if result.embedding is None:  # of an earlier fit, perhaps
-            self.__dict__.pop("embedding_", None)
-        else:
-            self.embedding_ = result.embedding
+        self._store_or_drop("embedding_", result.embedding)
+        self._store_or_drop("probabilities_", result.probabilities)
         self.confidence_ = result.confidence
         self.members_ = result.reports
         self._store_agreement(result.member_agreement)
@@ -133,6 +134,50 @@ class SpectralClusterer(BaseClusterer):
         """
         return self.predict_with_confidence(X)[1]
 
+    def predict_proba(
+        self, X: Any, *, out: str | os.PathLike[str] | None = None
+    ) -> Any:
+        """The chance of each cluster, for each row.
+
+        Calibrated without labels. The chance of a row's own cluster says how often
+        rows of its confidence are put into the same cluster by halves of the ensemble
+        that never saw the rest of it (and what the members near the row agree to). The
+        rest is dealt out to the other clusters by the row's neighbours as the members
+        see them. So the chances tell how far another ensemble would agree; where all
+        of them agree on clusters that are not the classes you think of, no
+        calibration without labels can know.
+
+        Parameters
+        ----------
+        X : as in ``fit``, of shape (n_samples, n_features)
+        out : path, default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_clusters)
+            Rows sum to one, and the largest of each is that of ``predict``; for the
+            training rows exactly ``probabilities_``. Lazy or memory-mapped as in
+            ``predict``.
+        """
+        check_is_fitted(self, "pipeline_")
+        pipeline: FittedPipeline = self.pipeline_
+        if pipeline.calibration is None:
+            raise AttributeError(
+                "this model has no probabilities: it was written by a scedae that did "
+                "not learn them. Fit again; predict_confidence works as it did."
+            )
+        wide = Result(np.float64, len(pipeline.centers))
+        (found,) = self._apply(X, probabilities_of, [wide], out)
+        return found
+
+    def _store_or_drop(self, name: str, value: Any) -> None:
+        """What a fit may lack must not be left of an earlier one."""
+        if value is None:
+            self.__dict__.pop(name, None)
+        else:
+            setattr(self, name, value)
+
     def _store_agreement(self, agreement: np.ndarray) -> None:
         """In the order of ``members_``; a collapsed member has none."""
         took_part = [not report.collapsed for report in self.members_]
@@ -157,6 +202,8 @@ class SpectralClusterer(BaseClusterer):
         agreement = self.member_agreement_[np.isfinite(self.member_agreement_)]
         if self._has_embedding:
             tensors["confidence"] = torch.from_numpy(self.confidence_)
+        if hasattr(self, "probabilities_"):
+            tensors["probabilities"] = torch.from_numpy(self.probabilities_)
         tensors["member_agreement"] = torch.from_numpy(agreement)
         candidates: tuple[Candidate, ...] = ()
         if hasattr(self, "suggestion_"):
@@ -189,6 +236,13 @@ class SpectralClusterer(BaseClusterer):
             ),
         )
 
+    def _unpack_probabilities(self, archive: Archive) -> np.ndarray:
+        shape = len(self.labels_), len(self.pipeline_.centers)
+        found = archive.shares("probabilities", *shape).numpy()
+        if (found.argmax(1) != self.labels_).any():
+            raise ModelFileError("its probabilities are not those of its labels")
+        return found
+
     def _unpack(self, record: Record, archive: Archive) -> None:
         self.members_ = unpack_reports(record.records("reports"), archive)
         self.stability_ = record.number("stability")
@@ -212,4 +266,6 @@ class SpectralClusterer(BaseClusterer):
             raise ModelFileError("what it says of its refinement is not what it has")
         if hasattr(self, "labels_"):  # not of rows that did not lie in memory
             self.confidence_ = archive.shares("confidence", len(self.labels_)).numpy()
+            if pipeline.calibration is not None:
+                self.probabilities_ = self._unpack_probabilities(archive)
         self._store_agreement(archive.shares("member_agreement", took_part).numpy())

@@ -11,6 +11,7 @@ from scedae._spectral.affinity import (
     nearest_landmarks,
     unfuse,
 )
+from scedae._spectral.calibration import Calibration, probabilities
 from scedae._spectral.confidence import (
     combine,
     landmark_votes,
@@ -45,6 +46,7 @@ __all__ = [
     "LANDMARK_METHODS",
     "Affinity",
     "Basis",
+    "Calibration",
     "Candidate",
     "Encoding",
     "FusedAffinity",
@@ -77,6 +79,7 @@ __all__ = [
     "nearest",
     "nearest_landmarks",
     "partition_rows",
+    "probabilities",
     "revive_empty",
     "round_clusters",
     "spectral_basis",

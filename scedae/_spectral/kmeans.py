@@ -176,7 +176,7 @@ def kmeans(
     starts = [plus_plus_rows(sample, n_clusters, generator) for _ in range(n_starts)]
 
     def run(start: torch.Tensor) -> KMeansResult:
-        return _run(sample, start, n_iter_start or n_iter)
+        return kmeans_from(sample, start, n_iter_start or n_iter)
 
     ends = share_out(run, starts) if points.is_cpu else [run(s) for s in starts]
     best = ends[0]
@@ -187,10 +187,10 @@ def kmeans(
             best = found
     if sample is points and n_iter_start is None:
         return best
-    return _run(points, best.centers, n_iter)
+    return kmeans_from(points, best.centers, n_iter)
 
 
-def _run(points: torch.Tensor, start: torch.Tensor, n_iter: int) -> KMeansResult:
+def kmeans_from(points: torch.Tensor, start: torch.Tensor, n_iter: int) -> KMeansResult:
     """Lloyd's rounds from one start, with no centre left without points."""
 
     def blocks() -> list[torch.Tensor]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -11,14 +12,17 @@ from sklearn.metrics import adjusted_rand_score
 
 from scedae._random import generator
 from scedae._spectral.affinity import FusedAffinity, unfuse
+from scedae._spectral.calibration import Calibration, calibrate, renamed
 from scedae._spectral.embedding import Basis
 from scedae._spectral.number import Candidate, candidate, relative_gap
-from scedae._spectral.views import View, opposed_views
+from scedae._spectral.views import View, member_halves, opposed_views
 
 # Rows that the halves learn from at most, and rows that all are asked about: opinions
 # shall cost little beside the fit.
 _ROWS_LEARNT = 100_000
 _ROWS_ASKED = 2000
+# And those that halves of the members learn from, which share all of them.
+_ROWS_SHARED = 20_000
 # How often the rows are cut into halves: one cut may be unlucky.
 _CUTS = 2
 # Numbers of clusters whose stability is looked at: those after the largest gaps.
@@ -54,7 +58,7 @@ class Panel:
         learnt = affinity.take(order[:_ROWS_LEARNT].to(affinity.device))
         self._asked = order[:_ROWS_ASKED].to(affinity.device)
         first_ones = torch.arange(len(self._asked), device=affinity.device)
-        bare = list(unfuse(learnt, column_scales))
+        bare = self._bare = list(unfuse(learnt, column_scales))
         n_vectors = len(basis.singular_values)
         self._whole = View(learnt.take(first_ones), basis)
         self._pairs = [
@@ -83,6 +87,40 @@ class Panel:
             ]
             found.append(agreement_beyond_chance([labels, *halves]))
         return float(np.mean(found))
+
+    def calibration(
+        self,
+        labels: torch.Tensor,
+        confidence: torch.Tensor,
+        agreement: torch.Tensor,
+        n_clusters: int,
+    ) -> Calibration:
+        """How often the labels of all rows hold, by their confidence.
+
+        A label holds as far as halves of the members put the row into that cluster,
+        times what the members of the whole give to it (``agreement``).
+        """
+        own = labels[self._asked]
+        held = []
+        for side, view in enumerate(self._member_halves):
+            draw = generator(self._seed, "held out", side)
+            found = view.labels_beside(own, n_clusters, self._embedding, draw)
+            names = own.cpu().numpy()
+            held.append(renamed(found, names, n_clusters) == names)
+        sure, given = (
+            each[self._asked].cpu().numpy() for each in (confidence, agreement)
+        )
+        return calibrate(sure, np.mean(held, axis=0) * given)
+
+    @cached_property
+    def _member_halves(self) -> tuple[View, View]:
+        if len(self._bare) == 1:  # then the rows alone are cut into halves
+            return self._pairs[0]
+        n_rows = len(self._bare[0].columns)
+        some = torch.arange(min(n_rows, _ROWS_SHARED), device=self._asked.device)
+        asked = some[: len(self._asked)]
+        few = [affinity.take(some) for affinity in self._bare]
+        return member_halves(few, asked, len(self._whole.basis.singular_values))
 
     def _opinion(self, view: View, n_clusters: int, name: str) -> np.ndarray:
         draw = generator(self._seed, "opinions", n_clusters, name)

@@ -30,7 +30,7 @@ from scedae._spectral.embedding import (
     trivial_vector,
 )
 from scedae._spectral.factored import gram_of
-from scedae._spectral.kmeans import kmeans
+from scedae._spectral.kmeans import kmeans, kmeans_from, means_by_label
 
 # Starts and rounds of k-means for an opinion, which need not be as good as the answer.
 _STARTS = 3
@@ -48,13 +48,35 @@ class View:
         self, n_clusters: int, embedding: str, generator: torch.Generator
     ) -> np.ndarray:
         """Clusters of the rows, as this view has them, of shape (n,)."""
-        basis = self.basis.first(n_vectors(embedding, n_clusters))
-        time = embedding_time(basis, embedding, n_clusters)
-        matrix = embedding_matrix(basis, time)
-        matrix_there = torch.from_numpy(matrix).to(self.affinity.device)
-        points = embed(self.affinity, matrix_there)
+        points = self._points(n_clusters, embedding)
         found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
         return nearest(points, found.centers)[:, 0].cpu().numpy()
+
+    def labels_beside(
+        self,
+        labels: torch.Tensor,
+        n_clusters: int,
+        embedding: str,
+        generator: torch.Generator,
+    ) -> np.ndarray:
+        """The same, with other labels of the rows among the starts, (n,).
+
+        Where this view departs from those labels, it does so for clusters that are
+        better in its own eyes, and not for want of a good start.
+        """
+        points = self._points(n_clusters, embedding)
+        found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
+        means = means_by_label(points, labels, found.centers)
+        beside = kmeans_from(points, means, _ROUNDS)
+        if beside.inertia <= found.inertia:
+            found = beside
+        return nearest(points, found.centers)[:, 0].cpu().numpy()
+
+    def _points(self, n_clusters: int, embedding: str) -> torch.Tensor:
+        basis = self.basis.first(n_vectors(embedding, n_clusters))
+        time = embedding_time(basis, embedding, n_clusters)
+        matrix = torch.from_numpy(embedding_matrix(basis, time))
+        return embed(self.affinity, matrix.to(self.affinity.device))
 
 
 def opposed_views(
@@ -88,6 +110,21 @@ def opposed_views(
     first, second = (
         _view(own, half, asked, n_wanted)
         for own, half in zip(members, rows, strict=True)
+    )
+    return first, second
+
+
+def member_halves(
+    affinities: Sequence[Affinity], asked: torch.Tensor, n_wanted: int
+) -> tuple[View, View]:
+    """Two halves of the ensemble that share no member, taught by the same rows.
+
+    As ``opposed_views``, which are weaker: half of the rows may be too few for shapes
+    that are thin. Not for a single member, which would stand in both halves.
+    """
+    rows = torch.arange(len(affinities[0].columns), device=asked.device)
+    first, second = (
+        _view(own, rows, asked, n_wanted) for own in (affinities[::2], affinities[1::2])
     )
     return first, second
 

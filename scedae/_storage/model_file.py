@@ -27,6 +27,7 @@ from scedae._rows import SCALES, Directions, Scaler
 from scedae._spectral import (
     EMBEDDINGS,
     Basis,
+    Calibration,
     Candidate,
     GraphCandidate,
     diffusion_time,
@@ -105,6 +106,10 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         "embedding": pipeline.embedding,
         "time": pipeline.time,
     }
+    if pipeline.calibration is not None:
+        info["calibrated"] = True
+        tensors["calibration.confidence"] = pipeline.calibration.confidence
+        tensors["calibration.chance"] = pipeline.calibration.chance
     if pipeline.student is not None:
         info["student_layers"] = len(pipeline.student.layers)
         tensors |= pack_encoder(pipeline.student, "student")
@@ -124,6 +129,9 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
     embedding = record.choice("embedding", EMBEDDINGS)
     time = record.number("time", 0, 1000) if "time" in record else None
     student = _unpack_student(record, archive, scaler.n_columns, n_clusters)
+    calibration = None
+    if record.flag("calibrated", default=False):
+        calibration = _unpack_calibration(archive)
     record.finish()
     n_landmarks = sum(len(member.landmarks) for member in members)
     vectors = archive.tensor("basis.vectors", n_landmarks, None)
@@ -140,7 +148,17 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
         metric=archive.tensor("metric", width, width),
         centers=archive.tensor("centers", None, width),
         student=student,
+        calibration=calibration,
     )
+
+
+def _unpack_calibration(archive: Archive) -> Calibration:
+    confidence = archive.shares("calibration.confidence", None)
+    chance = archive.shares("calibration.chance", len(confidence))
+    # A straight line needs two different ends, and more confidence is never worth less.
+    if bool((confidence.diff() <= 0).any()) or bool((chance.diff() < 0).any()):
+        raise ModelFileError("its calibration does not rise")
+    return Calibration(confidence, chance)
 
 
 def _unpack_student(

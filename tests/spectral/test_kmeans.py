@@ -9,10 +9,10 @@ from scedae._spectral.distances import nearest
 from scedae._spectral.kmeans import (
     KMeansResult,
     _distances_between_rows,
-    _run,
     _sums_by_label,
     _sums_by_product,
     kmeans,
+    kmeans_from,
     lloyd,
     means_by_label,
     plus_plus_rows,
@@ -129,19 +129,19 @@ def test_of_equal_ends_the_first_stays(rng, monkeypatch):
     for inertias, chosen in CASES:
         ends = [KMeansResult(points[i : i + 2], v) for i, v in enumerate(inertias)]
         waiting = iter(ends)
-        monkeypatch.setattr(module, "_run", lambda *_, w=waiting: next(w))
+        monkeypatch.setattr(module, "kmeans_from", lambda *_, w=waiting: next(w))
         assert kmeans(points, 2, seeded(), n_starts=3) is ends[chosen]
 
 
 def test_ten_starts_of_a_hundred_rounds_if_nobody_says_otherwise(rng, monkeypatch):
     module, rounds = sys.modules[kmeans.__module__], []
-    run = module._run
+    run = module.kmeans_from
 
     def spy(points, start, n_iter):
         rounds.append(n_iter)
         return run(points, start, n_iter)
 
-    monkeypatch.setattr(module, "_run", spy)
+    monkeypatch.setattr(module, "kmeans_from", spy)
     points = torch.tensor(rng.standard_normal((60, 2)))
     kmeans(points, 2, seeded())
     assert rounds == [100] * 10
@@ -163,7 +163,7 @@ def test_a_run_goes_on_with_a_centre_that_had_no_points(rng):
     points = torch.tensor(rng.standard_normal((60, 2)))
     points[:30] += 10
     start = torch.tensor([[5.0, 5.0], [900.0, 0.0]], dtype=torch.float64)
-    found = _run(points, start, 50)
+    found = kmeans_from(points, start, 50)
     labels = nearest(points, found.centers)[:, 0]
     assert labels.bincount().tolist() == [30, 30]
     torch.testing.assert_close(
