@@ -18,7 +18,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from scedae._numerics import lengths
 from scedae._spectral.affinity import FusedAffinity
-from scedae._spectral.gram import Symmetric
+from scedae._spectral.gram import OnDevice, Symmetric
+from scedae._spectral.subspace import NotConvergedError, leading_subspace
 
 EMBEDDINGS = ("diffusion", "lsc")
 
@@ -102,6 +103,13 @@ def _leading_eigenvectors(
     """Largest eigenpairs of the Gram matrix orthogonal to the known vectors."""
     if gram.size <= max(_DENSE_LIMIT, 4 * n_wanted):
         return np.linalg.eigh(gram.dense() - known @ known.T)
+    if isinstance(gram, OnDevice):
+        try:
+            there = torch.from_numpy(known).to(gram.device)
+            found = leading_subspace(gram.times_block, there, n_wanted)
+            return found[0].cpu().numpy(), found[1].cpu().numpy()
+        except NotConvergedError:
+            pass  # ARPACK takes longer, and gets there
 
     def deflated(x: np.ndarray) -> np.ndarray:
         return gram.times(x) - known @ (known.T @ x)

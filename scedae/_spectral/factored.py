@@ -1,27 +1,26 @@
-"""Z̄ᵀZ̄ that is never formed: its products go through Z̄, which has fewer entries."""
+"""Z̄ᵀZ̄ that is never formed: its products go through Z̄, which has fewer entries.
+
+Where rows are fewer than landmarks it is Z̄Z̄ᵀ in place of Z̄ᵀZ̄: a smaller matrix with
+the same eigenvalues, whose eigenvectors lead to those of the other.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+import torch
 from scipy.sparse.csgraph import connected_components
 
 from scedae._spectral.affinity import FusedAffinity
 from scedae._spectral.gram import (
-    DenseGram,
     SparseGram,
     Symmetric,
     as_csr,
-    fits_on_device,
 )
 
 
 class FactoredGram:
-    """On the host, for affinities that lie in memory as a whole.
-
-    Where rows are fewer than landmarks it is Z̄Z̄ᵀ in place of Z̄ᵀZ̄: a smaller matrix
-    with the same eigenvalues, whose eigenvectors lead to those of the other.
-    """
+    """On the host, for affinities that lie in memory as a whole."""
 
     def __init__(self, affinity: FusedAffinity) -> None:
         factor = as_csr(*affinity.entries(), affinity.n_landmarks)
@@ -53,6 +52,88 @@ class FactoredGram:
         return _unit(self._factor @ vectors) if self._of_rows else vectors
 
 
+class FactoredOnDevice:
+    """The same on a GPU: blocks of vectors are multiplied where the affinity lies.
+
+    Every sum has its own thread and its own order, so results do not depend on which
+    thread comes first.
+    """
+
+    def __init__(self, affinity: FusedAffinity) -> None:
+        self._affinity = affinity
+        self._of_rows = 0 < affinity.n_rows < affinity.n_landmarks
+        self.size = affinity.n_rows if self._of_rows else affinity.n_landmarks
+        columns, weights = affinity.entries()
+        self._columns, self._weights = columns.long(), weights
+        # Entries by column, for products with Z̄ᵀ.
+        order = self._columns.flatten().argsort(stable=True)
+        self._rows_of_column = order // columns.shape[1]
+        self._weights_of_column = weights.flatten()[order]
+        counts = torch.bincount(self._columns.flatten(), minlength=affinity.n_landmarks)
+        self._starts = counts.cumsum(0) - counts
+
+    @property
+    def device(self) -> torch.device:
+        return self._affinity.device
+
+    def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
+        if self._of_rows:
+            return self._affinity.times(self._transposed_times(vectors))
+        return self._transposed_times(self._affinity.times(vectors))
+
+    def _transposed_times(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Z̄ᵀ times vectors (n, b)."""
+        return torch.nn.functional.embedding_bag(
+            self._rows_of_column,
+            vectors,
+            self._starts,
+            per_sample_weights=self._weights_of_column,
+            mode="sum",
+        )
+
+    def times(self, vector: np.ndarray) -> np.ndarray:
+        return self._at_host(self.times_block(self._there(vector[:, None])))[:, 0]
+
+    def dense(self) -> np.ndarray:
+        return self._at_host(self.times_block(self._there(np.eye(self.size))))
+
+    def pieces(self) -> np.ndarray:
+        """Each landmark takes the least number it is linked to, until all agree."""
+        n_landmarks = self._affinity.n_landmarks
+        absent = self._weights == 0
+        numbers = torch.arange(n_landmarks, device=absent.device)
+        while True:
+            seen = numbers[self._columns].masked_fill(absent, n_landmarks)
+            of_rows = seen.amin(1, keepdim=True)
+            offered = of_rows.expand_as(seen).masked_fill(absent, n_landmarks)
+            least = numbers.scatter_reduce(
+                0, self._columns.flatten(), offered.flatten(), "amin"
+            )
+            least = least[least]  # what it points to knows more
+            if torch.equal(least, numbers):
+                found = of_rows[:, 0] if self._of_rows else numbers
+                return np.unique(self._at_host(found), return_inverse=True)[1]
+            numbers = least
+
+    def from_landmarks(self, vector: np.ndarray) -> np.ndarray:
+        if not self._of_rows:
+            return vector
+        product = self._affinity.times(self._there(vector[:, None]))
+        return _unit(self._at_host(product))[:, 0]
+
+    def to_landmarks(self, vectors: np.ndarray) -> np.ndarray:
+        if not self._of_rows:
+            return vectors
+        return _unit(self._at_host(self._transposed_times(self._there(vectors))))
+
+    def _there(self, vectors: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(np.ascontiguousarray(vectors)).to(self._weights)
+
+    @staticmethod
+    def _at_host(vectors: torch.Tensor) -> np.ndarray:
+        return vectors.cpu().numpy()
+
+
 def _unit(vectors: np.ndarray) -> np.ndarray:
     """Columns of length one; those of length zero stay."""
     lengths = np.linalg.norm(vectors, axis=0)
@@ -61,10 +142,10 @@ def _unit(vectors: np.ndarray) -> np.ndarray:
 
 def gram_of(affinity: FusedAffinity) -> Symmetric:
     """Z̄ᵀZ̄ for an eigensolver, in the form whose products are cheapest."""
+    if affinity.device.type == "cuda":
+        return FactoredOnDevice(affinity)
     if affinity.n_rows < affinity.n_landmarks:
         return FactoredGram(affinity)
-    if fits_on_device(affinity):
-        return DenseGram.of(affinity)
     n_entries = sum(part.columns.numel() for part in affinity.parts)
     if 2 * n_entries > affinity.n_landmarks**2:  # many rows, few landmarks
         return SparseGram.of(affinity)

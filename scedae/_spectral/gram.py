@@ -6,7 +6,7 @@ and rows that never were there together.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
@@ -40,6 +40,16 @@ class Symmetric(Protocol):
 
     def to_landmarks(self, vectors: np.ndarray) -> np.ndarray:
         """Eigenvectors (size, q) as right singular vectors of Z̄, (Σp, q)."""
+
+
+@runtime_checkable
+class OnDevice(Symmetric, Protocol):
+    """One that multiplies blocks of vectors where it lies."""
+
+    device: torch.device
+
+    def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
+        """Product with vectors of shape (size, b) on that device."""
 
 
 class OnLandmarks:
@@ -127,6 +137,10 @@ class DenseGram(OnLandmarks):
         self.size = len(matrix)
         self._matrix = matrix
 
+    @property
+    def device(self) -> torch.device:
+        return self._matrix.device
+
     @classmethod
     def of(cls, affinity: FusedAffinity) -> DenseGram:
         size = affinity.n_landmarks
@@ -162,11 +176,11 @@ class DenseGram(OnLandmarks):
         return self._matrix.cpu().numpy()
 
     def times(self, vector: np.ndarray) -> np.ndarray:
-        return (
-            torch.mv(self._matrix, torch.from_numpy(vector).to(self._matrix))
-            .cpu()
-            .numpy()
-        )
+        there = torch.from_numpy(vector).to(self._matrix)
+        return torch.mv(self._matrix, there).cpu().numpy()
+
+    def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
+        return self._matrix @ vectors
 
     def pieces(self) -> np.ndarray:
         """Each landmark takes the least number it is linked to, until all agree."""

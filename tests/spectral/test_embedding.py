@@ -14,8 +14,9 @@ from scedae._spectral.embedding import (
     spectral_basis,
     trivial_vector,
 )
-from scedae._spectral.factored import FactoredGram
+from scedae._spectral.factored import FactoredGram, FactoredOnDevice
 from scedae._spectral.gram import DenseGram, SparseGram
+from scedae._spectral.subspace import NotConvergedError
 from tests.helpers import as_affinity, dense_affinity, dense_fused
 
 
@@ -41,7 +42,7 @@ def embedded(Z, matrix):
     return embed(as_affinity(Z), torch.from_numpy(matrix)).numpy()
 
 
-@pytest.fixture(params=[FactoredGram, SparseGram.of, DenseGram.of])
+@pytest.fixture(params=[FactoredGram, FactoredOnDevice, SparseGram.of, DenseGram.of])
 def gram(request):
     """Those of a CPU and that of a GPU, which works on a CPU as well."""
     return request.param
@@ -68,12 +69,15 @@ def test_left_singular_vectors_are_eigenvectors_of_the_mean_affinity(rng, solver
     np.testing.assert_allclose(basis.singular_values**2, largest[1:5], atol=1e-9)
 
 
+@pytest.mark.parametrize("gram", [FactoredGram, FactoredOnDevice])
 @pytest.mark.parametrize("groups", [1, 3])
-def test_fewer_rows_than_landmarks_are_solved_from_their_side(rng, solver, groups):
+def test_fewer_rows_than_landmarks_are_solved_from_their_side(
+    rng, solver, gram, groups
+):
     Z = fused_matrix(rng, n=25, groups=groups, gap=50.0)
-    small = FactoredGram(as_affinity(Z))
+    small = gram(as_affinity(Z))
     assert small.size == 25 and Z.shape[1] == 32
-    found, expected = basis_of(Z, 4), basis_of(Z, 4, SparseGram.of)
+    found, expected = basis_of(Z, 4, gram), basis_of(Z, 4, SparseGram.of)
     np.testing.assert_allclose(
         found.singular_values, expected.singular_values, atol=1e-7
     )
@@ -83,6 +87,19 @@ def test_fewer_rows_than_landmarks_are_solved_from_their_side(rng, solver, group
         Z @ expected.vectors @ expected.vectors.T,
         atol=1e-6,
     )
+
+
+def test_arpack_steps_in_where_the_block_does_not_come_to_rest(rng, monkeypatch):
+    monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
+    Z = fused_matrix(rng)
+    expected = basis_of(Z, 4, FactoredOnDevice)
+
+    def never(*_):
+        raise NotConvergedError
+
+    monkeypatch.setattr(embedding, "leading_subspace", never)
+    found = basis_of(Z, 4, FactoredOnDevice)
+    np.testing.assert_allclose(found.vectors, expected.vectors, atol=1e-8)
 
 
 def test_the_constant_direction_is_left_out(rng, solver, gram):

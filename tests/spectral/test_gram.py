@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from scedae._spectral import gram as module
-from scedae._spectral.factored import FactoredGram, gram_of
+from scedae._spectral.factored import FactoredGram, FactoredOnDevice, gram_of
 from scedae._spectral.gram import DenseGram, SparseGram, gram_matrix
 from tests.helpers import as_affinity
 
@@ -19,7 +19,7 @@ def Z(rng):
     return Z
 
 
-KINDS = [SparseGram.of, DenseGram.of, FactoredGram]
+KINDS = [SparseGram.of, DenseGram.of, FactoredGram, FactoredOnDevice]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -39,12 +39,13 @@ def test_pieces(Z, kind):
     np.testing.assert_array_equal(same, expected[:, None] == expected)
 
 
-def test_a_long_chain_is_one_piece():
+@pytest.mark.parametrize("kind", [DenseGram.of, FactoredOnDevice])
+def test_a_long_chain_is_one_piece(kind):
     """What is linked only by many steps is still found."""
     order = np.random.default_rng(0).permutation(60)
     Z = np.zeros((59, 60))
     Z[np.arange(59), order[:-1]] = Z[np.arange(59), order[1:]] = 1
-    assert len(np.unique(DenseGram.of(as_affinity(Z)).pieces())) == 1
+    assert len(np.unique(kind(as_affinity(Z)).pieces())) == 1
 
 
 def test_entries_of_no_weight_tie_nothing():
@@ -62,9 +63,10 @@ def test_no_rows_tie_nothing(Z, kind):
     assert len(np.unique(gram.pieces())) == 20
 
 
-def test_seen_from_the_rows_where_they_are_fewer(Z, rng, monkeypatch):
+@pytest.mark.parametrize("kind", [FactoredGram, FactoredOnDevice])
+def test_seen_from_the_rows_where_they_are_fewer(Z, rng, kind):
     few = Z[[0, 1, 2, 3, 4, 5]]  # two rows of each piece
-    gram = FactoredGram(as_affinity(few))
+    gram = kind(as_affinity(few))
     assert gram.size == 6
     x, v = rng.standard_normal(6), rng.standard_normal(20)
     np.testing.assert_allclose(gram.dense(), few @ few.T, atol=1e-14)
@@ -77,10 +79,6 @@ def test_seen_from_the_rows_where_they_are_fewer(Z, rng, monkeypatch):
     )
     pieces = gram.pieces()
     assert pieces[0] != pieces[1] != pieces[2] != pieces[0]
-    # Also where a GPU would have room for the larger one.
-    monkeypatch.setattr("scedae._spectral.factored.fits_on_device", lambda _: True)
-    assert isinstance(gram_of(as_affinity(few)), FactoredGram)
-    assert isinstance(gram_of(as_affinity(Z)), DenseGram)
 
 
 def test_the_form_whose_products_are_cheapest(Z):
@@ -100,10 +98,11 @@ def test_parts_add_up_and_are_scaled_after(Z, rng, first, second):
     np.testing.assert_allclose(whole.dense(), (Z * factors).T @ (Z * factors))
 
 
-def test_a_vector_that_leads_nowhere_stays_zero():
+@pytest.mark.parametrize("kind", [FactoredGram, FactoredOnDevice])
+def test_a_vector_that_leads_nowhere_stays_zero(kind):
     """A landmark that no row is tied to, seen from the rows."""
     Z = np.array([[0.0, 1.0, 0.0, 1.0], [0.0, 1.0, 1.0, 0.0]])
-    gram = FactoredGram(as_affinity(Z))
+    gram = kind(as_affinity(Z))
     assert gram.size == 2
     assert gram.from_landmarks(np.array([1.0, 0.0, 0.0, 0.0])).tolist() == [0, 0]
     found = gram.to_landmarks(np.array([[1.0, 0.0], [-1.0, 0.0]]))

@@ -1,0 +1,116 @@
+"""Leading eigenvectors where the matrix lies: subspace iteration with a filter.
+
+For a GPU, where a product with forty vectors costs little more than one with one, and
+where a solver on the host would wait for each. A polynomial of the matrix (Chebyshev)
+is small on the part of the spectrum nobody wants and large on the rest; between two of
+them, Rayleigh and Ritz turn the block to the eigenvectors it holds (Zhou, Saad, Tiago
+and Chelikowsky, 2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from scedae._random import generator
+
+# Vectors beside those wanted: the more, the faster the others fall behind.
+_FEWEST_MORE = 16
+# Products of the matrix within one filter, and filters at most.
+_DEGREE = 12
+_MOST_FILTERS = 100
+# A vector v of value θ is found when |Av - θv| is below this; all values are in [0, 1].
+_TOLERANCE = 1e-10
+# Good enough where they do not converge: too many values are equal up to rounding, and
+# any mixture of their vectors will do.
+_ACCEPTED = 1e-6
+
+
+class NotConvergedError(Exception):
+    """The block does not come to rest."""
+
+
+def leading_subspace(
+    times: Callable[[torch.Tensor], torch.Tensor],
+    known: torch.Tensor,
+    n_wanted: int,
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Largest eigenpairs orthogonal to some known vectors.
+
+    Parameters
+    ----------
+    times : callable
+        Product of a symmetric matrix, eigenvalues in [0, 1], with vectors (n, b).
+    known : tensor of shape (n, c)
+        Orthonormal eigenvectors that are not wanted.
+    n_wanted : int
+
+    Returns
+    -------
+    values : tensor of shape (n_wanted,), largest first
+    vectors : tensor of shape (n, n_wanted)
+
+    Raises
+    ------
+    NotConvergedError
+    """
+    size = len(known)
+    width = min(n_wanted + max(_FEWEST_MORE, n_wanted // 2), size - known.shape[1])
+
+    def deflated(vectors: torch.Tensor) -> torch.Tensor:
+        return _without(times(vectors), known)
+
+    draws = torch.randn(size, width, generator=generator(0, "eigen"), dtype=known.dtype)
+    block = _orthonormal(_without(draws.to(known), known))
+    residual = torch.inf
+    for _ in range(_MOST_FILTERS):
+        product = deflated(block)
+        values, turn = torch.linalg.eigh(_symmetric(block.T @ product))
+        values, turn = values.flip(0), turn.flip(1)
+        block, product = block @ turn, product @ turn
+        errors = (product - block * values)[:, :n_wanted]
+        residual = float(torch.linalg.vector_norm(errors, dim=0).max())
+        if residual < _TOLERANCE:
+            break
+        # All below the last value of the block is damped.
+        block = _orthonormal(_filtered(deflated, block, product, float(values[-1])))
+        block = _orthonormal(_without(block, known))
+    if not residual < _ACCEPTED:
+        raise NotConvergedError(f"the largest residual is {residual:.1e}")
+    return values[:n_wanted], block[:, :n_wanted]
+
+
+def _filtered(
+    times: Callable[[torch.Tensor], torch.Tensor],
+    block: torch.Tensor,
+    product: torch.Tensor,
+    bound: float,
+) -> torch.Tensor:
+    """T(A) of a block, with T the Chebyshev polynomial of [0, bound], scaled.
+
+    ``product`` is the matrix times the block, which is at hand. Scaled such that the
+    value 1, the largest there is, stays 1: nothing overflows.
+    """
+    middle = max(bound, torch.finfo(block.dtype).eps) / 2
+    at_one = middle / (1 - middle)
+    ratio = at_one
+    before, now = block, (product - middle * block) * (ratio / middle)
+    for _ in range(1, _DEGREE):
+        after = 1 / (2 / at_one - ratio)
+        step = (times(now) - middle * now) * (2 * after / middle)
+        before, now = now, step - (ratio * after) * before
+        ratio = after
+    return now
+
+
+def _without(vectors: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
+    return vectors - known @ (known.T @ vectors)
+
+
+def _orthonormal(vectors: torch.Tensor) -> torch.Tensor:
+    return torch.linalg.qr(vectors).Q
+
+
+def _symmetric(matrix: torch.Tensor) -> torch.Tensor:
+    return (matrix + matrix.T) / 2
