@@ -45,12 +45,22 @@ _MOST_LANDMARKS_OF_MANY_ROWS = 1000
 _MOST_ROWS_OF_A_LANDMARK = 5
 
 
-# Width and steps of the network that refines an answer on few rows; and on many, where
-# it passes over the rows so often, within these bounds.
-_SMALL_STUDENT = 256, 1500
-_STUDENT_WIDTH = 1024
+@dataclass(frozen=True)
+class StudentPlan:
+    """The network that refines an answer, and one round of its training."""
+
+    width: int
+    batch_size: int
+    learning_rate: float
+    n_steps: int
+
+
+_SMALL_STUDENT = StudentPlan(256, 256, 2e-3, 1500)
+# Of many rows in larger batches, which a GPU takes in the time of small ones. It passes
+# over the rows so often, within these bounds of its steps.
+_STUDENT_WIDTH, _STUDENT_BATCH, _STUDENT_RATE = 1024, 1024, 4e-3
 _STUDENT_PASSES = 44
-_STUDENT_STEPS = 3000, 12_000
+_STUDENT_STEPS = 750, 3000
 
 
 @dataclass(frozen=True)
@@ -242,12 +252,13 @@ def resolve_refine(
     return embedding != "lsc" and device_type in effort.refines_on
 
 
-def resolve_student(n_rows: int, batch_size: int) -> tuple[int, int]:
-    """Width of the network that refines an answer, and its steps."""
+def resolve_student(n_rows: int) -> StudentPlan:
+    """The network that refines an answer on so many rows."""
     if n_rows < SMALL_DATA_ROWS:
         return _SMALL_STUDENT
-    n_steps = _STUDENT_PASSES * n_rows // batch_size
-    return _STUDENT_WIDTH, min(max(n_steps, _STUDENT_STEPS[0]), _STUDENT_STEPS[1])
+    n_steps = _STUDENT_PASSES * n_rows // _STUDENT_BATCH
+    n_steps = min(max(n_steps, _STUDENT_STEPS[0]), _STUDENT_STEPS[1])
+    return StudentPlan(_STUDENT_WIDTH, _STUDENT_BATCH, _STUDENT_RATE, n_steps)
 
 
 def resolve_precision(precision: str, device_type: str) -> str:

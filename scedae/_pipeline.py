@@ -188,9 +188,10 @@ def _calibration(
 ) -> spectral.Calibration:
     """What confidence is worth, as far as halves of the ensemble can tell."""
     agreement = mean_of_members(assignment.votes)
-    return panel.calibration(
+    found = panel.calibration(
         assignment.labels, assignment.confidence, agreement, n_clusters
     )
+    return found.to(agreement.device)
 
 
 def _probabilities(

@@ -4,13 +4,15 @@ The sixth verb, for those who ask for it. The ensemble's labels are taught where
 surest, nine tenths of each cluster; where it was not, the network decides, by what the
 other rows of the neighbourhood are (``_autoencoder.student``). How far a row may be
 moved in that training follows from the rows: half of the distance to its tenth nearest.
-The judge that chose the graph keeps the answer or refuses it.
+A second network learns from the first what that was surest of. The judge that chose the
+graph keeps the answer or refuses it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -37,7 +39,8 @@ _TAUGHT = 0.9
 _RADIUS, _NEIGHBOR = 0.5, 10
 # Rows among which neighbours are looked for; of more, fewer are counted.
 _MOST_REFERENCES = 20_000
-_BATCH, _RATE = 256, 2e-3
+# Networks, each of which learns from the one before.
+_ROUNDS = 2
 # A refined answer may cut this much more than the one before it. It nearly always cuts
 # a little more, as borders that are smooth in the rows are not those of the graph.
 _MOST_WORSE = 1.25
@@ -62,25 +65,45 @@ def refine(
     tick: Callable[[float, str], None],
 ) -> Refined:
     """Teach a network what the ensemble is sure of, and ask it about all rows."""
-    labels = assignment.labels
-    counts = torch.bincount(labels, minlength=n_clusters)
-    if int((counts > 0).sum()) < 2:
+    labels, confidence = assignment.labels, assignment.confidence
+    if len(labels.unique()) < 2:
         return Refined(Refinement("single"))
-    lesson = Lesson(
-        labels,
-        surest(labels, assignment.confidence, counts).float(),
-        _radius(rows, seed),
-        (counts / counts.sum()).float().clamp(min=0.1 / len(labels)),
-    )
-    student = _taught(rows, lesson, seed, precision, tick)
-    answers = torch.cat([encode(student, block) for block in rows.blocks()])
-    found = answers.argmax(1)
-    before, after = (
-        judge.weigh(each[judge.rows].cpu().numpy(), n_clusters).score
-        for each in (labels, found)
-    )
-    report = _verdict(labels, found, answers, n_clusters, before, after)
-    return Refined(report, student, answers) if report.kept else Refined(report)
+    radius = _radius(rows, seed)
+
+    def score(answer: torch.Tensor) -> float:
+        return judge.weigh(answer[judge.rows].cpu().numpy(), n_clusters).score
+
+    before, taught, kept = score(labels), labels, None
+    for i in range(_ROUNDS):
+        tell = partial(_tell, tick, i + 1)
+        lesson = _lesson(taught, confidence, radius, n_clusters)
+        student = _taught(rows, lesson, generator(seed, "student", i), precision, tell)
+        answers = torch.cat([encode(student, block) for block in rows.blocks()])
+        found = answers.argmax(1)
+        report = _verdict(labels, found, answers, n_clusters, before, score(found))
+        if not report.kept:
+            break  # what the network before it said may stand
+        kept = Refined(report, student, answers)
+        taught, confidence = found, spectral.margin_of_answers(answers)
+    return kept or Refined(report)
+
+
+def _tell(
+    tick: Callable[[float, str], None], number: int, share: float, words: str
+) -> None:
+    tick(share / _ROUNDS, f"network {number} of {_ROUNDS}, {words}")
+
+
+def _lesson(
+    labels: torch.Tensor,
+    confidence: torch.Tensor,
+    radius: torch.Tensor,
+    n_clusters: int,
+) -> Lesson:
+    """The labels of those rows that are surest, and how large clusters are."""
+    counts = torch.bincount(labels, minlength=n_clusters)
+    shares = (counts / counts.sum()).float().clamp(min=0.1 / len(labels))
+    return Lesson(labels, surest(labels, confidence, counts).float(), radius, shares)
 
 
 def surest(
@@ -117,25 +140,25 @@ def _radius(rows: ScaledRows, seed: int) -> torch.Tensor:
 def _taught(
     rows: ScaledRows,
     lesson: Lesson,
-    seed: int,
+    numbers: torch.Generator,
     precision: str,
     tick: Callable[[float, str], None],
 ) -> Encoder:
     """The network after its training."""
     device = lesson.labels.device
-    width, n_steps = resolve_student(rows.n_rows, _BATCH)
+    plan = resolve_student(rows.n_rows)
     with torch.no_grad(), on_device(device):
-        numbers = generator(seed, "student")
-        batch_size = resolve_batch_size(_BATCH, rows.n_rows)
+        batch_size = resolve_batch_size(plan.batch_size, rows.n_rows)
         batches = Batches(rows, [numbers], batch_size)
-        n_epochs = -(-n_steps // batches.steps_per_epoch)
-        widths = (rows.n_columns, width, width, len(lesson.shares))
-        rates = learning_rates(_RATE, "one-cycle", n_epochs * batches.steps_per_epoch)
+        per_epoch = batches.steps_per_epoch
+        n_epochs = -(-plan.n_steps // per_epoch)
+        widths = (rows.n_columns, plan.width, plan.width, len(lesson.shares))
+        rates = learning_rates(plan.learning_rate, "one-cycle", n_epochs * per_epoch)
         training = StudentTraining(
             widths, lesson, batch_size, numbers, rates, precision=precision
         )
         for epoch in rounds(training, batches, n_epochs, device):
-            loss = float(training.take_losses()) / batches.steps_per_epoch
+            loss = float(training.take_losses()) / per_epoch
             tick(1 / n_epochs, f"epoch {epoch} of {n_epochs}, loss {loss:.4f}")
         return training.encoder()
 

@@ -10,7 +10,7 @@ import torch
 from scedae import SCEDAE, Refinement
 from scedae import _pipeline as pipeline_module
 from scedae import _refinement as module
-from scedae._defaults import EFFORTS, resolve_refine, resolve_student
+from scedae._defaults import EFFORTS, StudentPlan, resolve_refine, resolve_student
 from scedae._model import VERDICTS
 from scedae._refinement import surest
 from scedae._rows import stream
@@ -41,7 +41,8 @@ def rows():
 def small_students():
     """Networks that learn in a second."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "resolve_student", lambda n_rows, batch: (24, 150))
+        plan = StudentPlan(24, 256, 2e-3, 150)
+        patch.setattr(module, "resolve_student", lambda n_rows: plan)
         yield
 
 
@@ -151,6 +152,55 @@ def test_a_bad_answer_is_refused(rows, plain, monkeypatch, spoilt, verdict):
     np.testing.assert_array_equal(refused.confidence_, plain.confidence_)
 
 
+def lessons_of(monkeypatch):
+    """The lessons that networks are given, in their order."""
+    given, taught = [], module._taught
+
+    def remember(rows, lesson, *more):
+        given.append(lesson)
+        return taught(rows, lesson, *more)
+
+    monkeypatch.setattr(module, "_taught", remember)
+    return given
+
+
+def test_the_second_network_learns_from_the_first(rows, plain, monkeypatch):
+    given, answers, encode = lessons_of(monkeypatch), [], module.encode
+
+    def remember(student, block):
+        answers.append(encode(student, block))
+        return answers[-1]
+
+    monkeypatch.setattr(module, "encode", remember)
+    SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+    first, second = given
+    np.testing.assert_array_equal(first.labels, plain.labels_)
+    np.testing.assert_array_equal(second.labels, answers[0].argmax(1))
+    best = answers[0].topk(2, dim=1).values
+    sure = best[:, 0] - best[:, 1]
+    for cluster in range(3):
+        of_it = second.labels == cluster
+        assert sure[of_it & (second.taught == 0)].max() <= (
+            sure[of_it & (second.taught == 1)].min() + 1e-6
+        )
+
+
+def test_what_the_first_network_said_stands_if_the_second_fails(rows, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "_ROUNDS", 1)
+        once = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+    given, encode = lessons_of(monkeypatch), module.encode
+    monkeypatch.setattr(
+        module,
+        "encode",
+        lambda student, block: encode(student, block) / (len(given) < 2 or torch.nan),
+    )
+    twice = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+    assert len(given) == 2
+    assert twice.refinement_ == once.refinement_
+    np.testing.assert_array_equal(twice.labels_, once.labels_)
+
+
 def test_one_cluster_has_nothing_to_refine(rows):
     with pytest.warns(DegenerateDataWarning):
         model = SCEDAE(1, refine=True, random_state=0, **TINY).fit(rows)
@@ -190,9 +240,10 @@ def test_lsc_stays_as_published():
 
 
 def test_students_grow_with_the_rows():
-    sizes = [resolve_student(n, 256) for n in (1000, 10_000, 70_000, 10_000_000)]
-    assert sizes[0] < sizes[1] < sizes[2] <= sizes[3]
-    assert sizes[3][1] == 12_000
+    plans = [resolve_student(n) for n in (1000, 10_000, 70_000, 10_000_000)]
+    assert plans[0].width < plans[1].width == plans[3].width
+    assert plans[1].n_steps < plans[2].n_steps < plans[3].n_steps + 1
+    assert plans[3].n_steps == 3000
 
 
 def test_a_failure_while_refining_loses_nothing(model, rows, monkeypatch):
