@@ -1,6 +1,9 @@
 # make demo   cluster the embedded digits and save a picture
 # make test   lint, types and tests; make test-slow runs the rest
 # make lint   format and lint checks, types
+# make test-lowest    the tests with the lowest versions that pyproject.toml names
+# make release-check  sdist and wheel: build, look inside, install alone, try
+# make lint-files     workflows, issue forms and the citation against their schemas
 # make test-anndata   the tests with anndata and scanpy, which need an older pandas
 # make docs  the site in docs/_build/html, without executing the gallery; make docs-full executes it
 # make bits   look for results that depend on place, company or threads
@@ -15,7 +18,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo docs docs-full test test-slow test-anndata bits coverage mutate fuzz chaos soak lint format wheel clean
+.PHONY: demo docs docs-full test test-slow test-anndata test-lowest release-check lint-files bits coverage mutate fuzz chaos soak lint format wheel clean
 
 demo: $(READY)
 	mkdir -p out
@@ -33,6 +36,34 @@ test-anndata: $(READY)
 	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" > $$($(VENV)-anndata/bin/python -c "import site; print(site.getsitepackages()[0])")/usual.pth
 	$(VENV)-anndata/bin/pip install --quiet 'anndata>=0.12' scanpy
 	OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)-anndata/bin/python -m pytest tests/test_anndata.py
+
+# Old packages warn of newer ones: these warnings are no errors here. PyPI's builds of
+# the lowest torch bring 3 GB of CUDA on Linux: PIP_EXTRA_INDEX_URL may name PyTorch's
+# index of builds for the CPU, or TORCH another version.
+LOWEST := $(VENV)-lowest
+TESTS ?= tests scedae
+test-lowest:
+	$(PYTHON) -m venv $(LOWEST)
+	$(PYTHON) tools/lowest.py $(if $(TORCH),--torch $(TORCH)) > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/pip install --quiet --constraint $(LOWEST)/constraints.txt torch
+	$(LOWEST)/bin/pip install --quiet --constraint $(LOWEST)/constraints.txt --editable '.[test]'
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 -m "not slow and not gpu" \
+	  -W default::DeprecationWarning -W default::FutureWarning -W default::PendingDeprecationWarning $(TESTS)
+
+release-check: $(READY)
+	$(BIN)/python tools/version.py
+	$(BIN)/python tools/release_check.py
+
+FILES := $(VENV)-files
+lint-files:
+	$(PYTHON) -m venv $(FILES)
+	$(FILES)/bin/pip install --quiet check-jsonschema==0.39.0 zizmor==1.32.0
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(FILES)/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(FILES)/bin/zizmor --offline --quiet .github
 
 # Warnings are errors, and every link inside the site is followed; nothing outside is asked.
 SITE := docs/_build/html
@@ -75,4 +106,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) $(VENV)-anndata build dist *.egg-info docs/_build docs/gallery docs/api/generated
+	rm -rf $(VENV) $(VENV)-anndata $(LOWEST) $(FILES) build dist *.egg-info docs/_build docs/gallery docs/api/generated

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import sklearn
 import torch
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
@@ -37,10 +38,44 @@ def check_rows(
         X = _from_tensor(X)
     _refuse_masked(X)
     _refuse_text_columns(X)
-    X = _validated(estimator, X, reset=reset)
+    X = _validated(estimator, _with_names(X), reset=reset)
     X = plain_dtype(X)
     refuse_not_finite(X, getattr(estimator, "feature_names_in_", None))
     return MemoryRows(X, resolve_device(estimator.device))
+
+
+class _Interchanged:
+    """A frame of polars 2, by the protocol that it no longer speaks."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame, self.shape = frame, frame.shape
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self._frame, dtype)
+
+    def __len__(self) -> int:
+        return int(self.shape[0])
+
+    def __dataframe__(self) -> _Interchanged:
+        return self
+
+    def column_names(self) -> list[str]:
+        return list(self._frame.columns)
+
+    def num_rows(self) -> int:
+        return len(self)
+
+
+def _with_names(X: Any) -> Any:
+    """Rows whose names of columns every version of scikit-learn sees.
+
+    Before 1.9 it asks by ``__dataframe__``, which polars has given up in version 2.
+    """
+    old = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
+    is_polars = type(X).__module__.partition(".")[0] == "polars"
+    if old and is_polars and not hasattr(X, "__dataframe__"):
+        return _Interchanged(X)
+    return X
 
 
 def _validated(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
