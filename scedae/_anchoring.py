@@ -175,6 +175,7 @@ class Anchoring:
             bandwidth,
             column_scale,
             votes=column_scale.new_zeros(len(landmarks), 0),  # no clusters yet
+            usual=spectral.usual_distances(neighbors, len(landmarks)),
         )
         return fitted, affinity
 

@@ -78,6 +78,11 @@ class Refinement:
         return VERDICTS[self.verdict]
 
 
+# What the distance of a row itself counts in its novelty, where that of a code is one:
+# a code keeps what tells the rows of the fit apart, and may drop what is new.
+_WEIGHT_OF_ROWS = 5
+
+
 @dataclass(frozen=True)
 class FittedMember:
     """What one member needs to place a new row among its landmarks."""
@@ -88,17 +93,27 @@ class FittedMember:
     bandwidth: float
     column_scale: torch.Tensor  # (p,) Σ^(-1/2), float64
     votes: torch.Tensor  # (p, k) share of each cluster near each landmark, float64
+    # (p,) how far rows near each landmark lie; files of older versions do not tell.
+    usual: torch.Tensor | None = None
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
         return rows if self.encoder is None else encode(self.encoder, rows)
 
     def affinity(self, rows: torch.Tensor, n_neighbors: int) -> spectral.Affinity:
         """Z of scaled rows, of shape (n, p): encode, anchor."""
-        neighbors = spectral.nearest_landmarks(
-            self.encode(rows), self.landmarks, min(n_neighbors, len(self.landmarks))
-        )
+        neighbors = self._neighbors(rows, n_neighbors)
         return spectral.landmark_affinity(
             neighbors, self.bandwidth, len(self.landmarks)
+        )
+
+    def novelty(self, rows: torch.Tensor, n_neighbors: int) -> torch.Tensor:
+        """How far scaled rows lie from all landmarks, over what is usual, (n,)."""
+        assert self.usual is not None, "whoever asks has looked"
+        return spectral.distance_ratio(self._neighbors(rows, n_neighbors), self.usual)
+
+    def _neighbors(self, rows: torch.Tensor, n_neighbors: int) -> spectral.Neighbors:
+        return spectral.nearest_landmarks(
+            self.encode(rows), self.landmarks, min(n_neighbors, len(self.landmarks))
         )
 
     def to(self, device: torch.device) -> FittedMember:
@@ -108,6 +123,7 @@ class FittedMember:
             landmarks=self.landmarks.to(device),
             column_scale=self.column_scale.to(device),
             votes=self.votes.to(device),
+            usual=None if self.usual is None else self.usual.to(device),
         )
 
 
@@ -135,6 +151,8 @@ class FittedPipeline:
     student: Encoder | None = None  # has the last word on labels, if it was kept
     # What confidence is worth; files of older versions do not tell.
     calibration: spectral.Calibration | None = None
+    # (501,) confidence below which 0, 0.001, … 0.5 of the training rows lie; likewise.
+    doubt: torch.Tensor | None = None
 
     def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
@@ -206,6 +224,16 @@ class FittedPipeline:
         chance = self.calibration(assignment.confidence)
         return spectral.probabilities(assignment.labels, chance, shares)
 
+    def novelty(self, rows: torch.Tensor) -> torch.Tensor:
+        """How unlike all training rows scaled rows are, (n,); 1 is usual."""
+        total, weights = torch.zeros(len(rows), dtype=torch.float64), 0
+        total = total.to(rows.device)
+        for member in self.members:
+            weight = _WEIGHT_OF_ROWS if member.encoder is None else 1
+            total += weight * member.novelty(rows, self.n_neighbors)
+            weights += weight
+        return total / weights
+
     def _embed(self, affinity: spectral.FusedAffinity) -> torch.Tensor:
         points = spectral.embed(affinity, self._projection.to(affinity.device))
         return times(points, self.metric)
@@ -227,6 +255,9 @@ class FittedPipeline:
         )
 
 
+# The label of a row that the model is not sure enough of.
+REJECTED = -1
+
 # What ``assign_rows`` says of a row: its label, and how sure it is.
 ROW_RESULTS = (Result(np.int64), Result(np.float64))
 
@@ -236,6 +267,18 @@ def assign_rows(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     assignment = pipeline.assign(rows)
     return assignment.labels, assignment.confidence
+
+
+def labels_unless_doubtful(
+    threshold: float, pipeline: FittedPipeline, rows: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """What ``assign_rows`` says; a row that is less sure than that has no label."""
+    labels, confidence = assign_rows(pipeline, rows)
+    return torch.where(confidence < threshold, REJECTED, labels), confidence
+
+
+def novelty_of(pipeline: FittedPipeline, rows: torch.Tensor) -> tuple[torch.Tensor]:
+    return (pipeline.novelty(rows),)
 
 
 def probabilities_of(

@@ -142,6 +142,8 @@ def cluster_members(
             pipeline, assignment = _assigned(
                 pipeline, fusion, answers.argmax(1), points, answers
             )
+    doubt = spectral.doubt_quantiles(assignment.confidence.cpu().numpy())
+    pipeline = replace(pipeline, doubt=doubt)
     if panel is not None:
         pipeline = replace(
             pipeline, calibration=_calibration(panel, assignment, n_clusters)

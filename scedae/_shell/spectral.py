@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,27 @@ from sklearn.utils.validation import check_is_fitted
 
 from scedae._anchoring import Tail
 from scedae._defaults import MOST_CLUSTERS, Scale
-from scedae._model import ROW_RESULTS, FittedPipeline, assign_rows, probabilities_of
+from scedae._model import (
+    ROW_RESULTS,
+    FittedPipeline,
+    assign_rows,
+    labels_unless_doubtful,
+    novelty_of,
+    probabilities_of,
+)
 from scedae._pipeline import PipelineFit, fit_pipeline
 from scedae._prepared import Prepared
 from scedae._rows import Result
+from scedae._shell.applying import ModelKernel
 from scedae._shell.base import BaseClusterer
-from scedae._spectral import Candidate, GraphCandidate, candidates_for
+from scedae._spectral import (
+    MOST_REJECTED,
+    Candidate,
+    GraphCandidate,
+    candidates_for,
+    confidence_at,
+    doubt_quantiles,
+)
 from scedae._storage import (
     Archive,
     Packed,
@@ -94,12 +111,46 @@ class SpectralClusterer(BaseClusterer):
                 clear=self.suggestion_.clear if result.candidates else None,
             )
 
-    def predict_with_confidence(self, X: Any) -> tuple[Any, Any]:
+    def predict(
+        self,
+        X: Any,
+        *,
+        out: str | os.PathLike[str] | None = None,
+        reject: float | None = None,
+    ) -> Any:
+        """The cluster of each row, by the road the training rows took.
+
+        Parameters
+        ----------
+        X : as in ``fit``, of shape (n_samples, n_features)
+        out : path, default=None
+            An .npy file to write; it appears when it is complete. Not for Dask.
+        reject : float from 0 to 0.5, default=None
+            Rows get -1 that are less sure than this share of the training rows was
+            (see :meth:`predict_confidence`): of the training rows that share, of new
+            ones more or fewer. None and 0 reject nobody.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            A lazy Dask array for a Dask collection. For a file too large to be
+            brought into memory, or with ``out``, a memory-mapped one (without ``out``
+            of a temporary file that vanishes with it).
+        """
+        if not self._share_to_reject(reject):
+            return super().predict(X, out=out)
+        return self._apply(X, self._assigning(reject), ROW_RESULTS, out)[0]
+
+    def predict_with_confidence(
+        self, X: Any, *, reject: float | None = None
+    ) -> tuple[Any, Any]:
         """Clusters of the rows and how sure they are, by one walk over the rows.
 
         Parameters
         ----------
         X : as in ``fit``, of shape (n_samples, n_features)
+        reject : float from 0 to 0.5, default=None
+            As in ``predict``.
 
         Returns
         -------
@@ -108,8 +159,66 @@ class SpectralClusterer(BaseClusterer):
         confidence : ndarray of shape (n_samples,)
             As from ``predict_confidence``.
         """
-        labels, confidence = self._apply(X, assign_rows, ROW_RESULTS)
+        labels, confidence = self._apply(X, self._assigning(reject), ROW_RESULTS)
         return labels, confidence
+
+    def _assigning(self, reject: float | None) -> ModelKernel:
+        """What gives rows their labels and confidence, or -1 to those in doubt."""
+        share = self._share_to_reject(reject)
+        if not share:
+            return assign_rows
+        check_is_fitted(self, "pipeline_")
+        doubt = self.pipeline_.doubt
+        if doubt is None and hasattr(self, "confidence_"):  # a file from before
+            doubt = doubt_quantiles(self.confidence_)
+        if doubt is None:
+            raise AttributeError(
+                "this model cannot reject rows: it was written by a scedae that did "
+                "not learn how sure rows usually are. Fit again."
+            )
+        return partial(labels_unless_doubtful, confidence_at(doubt, share))
+
+    @staticmethod
+    def _share_to_reject(reject: float | None) -> float:
+        if reject is None:
+            return 0.0
+        number = isinstance(reject, Real) and not isinstance(reject, bool)
+        if not number or not 0 <= reject <= MOST_REJECTED:
+            raise ValueError(
+                f"reject={reject!r} must be a share of the rows, from 0 to "
+                f"{MOST_REJECTED}."
+            )
+        return float(reject)
+
+    def novelty_score(
+        self, X: Any, *, out: str | os.PathLike[str] | None = None
+    ) -> Any:
+        """How unlike every training row each row is: 1 is usual, more is farther.
+
+        The distance to the nearest landmark, over what is usual around there, as a
+        mean over the members; those on the rows themselves count five times, since a
+        code may drop what is new. Half of the training rows have less than 1. Unlike
+        confidence, which is small between two clusters, this is large outside of all.
+
+        Parameters
+        ----------
+        X : as in ``fit``, of shape (n_samples, n_features)
+        out : path, default=None
+            As in ``predict``.
+
+        Returns
+        -------
+        novelty : ndarray of shape (n_samples,)
+            At least 0. Lazy or memory-mapped as in ``predict``.
+        """
+        check_is_fitted(self, "pipeline_")
+        if any(member.usual is None for member in self.pipeline_.members):
+            raise AttributeError(
+                "this model cannot tell new rows: it was written by a scedae that did "
+                "not learn how far rows usually lie. Fit again."
+            )
+        (found,) = self._apply(X, novelty_of, [Result(np.float64)], out)
+        return found
 
     def predict_confidence(self, X: Any) -> Any:
         """How sure the cluster of each row is: near 0 doubtful, near 1 clear.

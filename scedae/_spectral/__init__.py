@@ -13,7 +13,10 @@ from scedae._spectral.affinity import (
 )
 from scedae._spectral.calibration import Calibration, probabilities
 from scedae._spectral.confidence import (
+    MOST_REJECTED,
     combine,
+    confidence_at,
+    doubt_quantiles,
     landmark_votes,
     margin,
     margin_of_answers,
@@ -37,6 +40,7 @@ from scedae._spectral.judge import GraphCandidate, Judge, Verdict
 from scedae._spectral.kmeans import kmeans, revive_empty
 from scedae._spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
 from scedae._spectral.metric import round_clusters
+from scedae._spectral.novelty import distance_ratio, usual_distances
 from scedae._spectral.number import Candidate, candidates_for
 from scedae._spectral.panel import Panel, weigh_numbers
 from scedae._spectral.partition import Partition, partition_rows
@@ -44,6 +48,7 @@ from scedae._spectral.partition import Partition, partition_rows
 __all__ = [
     "EMBEDDINGS",
     "LANDMARK_METHODS",
+    "MOST_REJECTED",
     "Affinity",
     "Basis",
     "Calibration",
@@ -61,7 +66,10 @@ __all__ = [
     "candidates_for",
     "choose_landmarks",
     "combine",
+    "confidence_at",
     "diffusion_time",
+    "distance_ratio",
+    "doubt_quantiles",
     "embed",
     "embedding_matrix",
     "embedding_time",
@@ -85,6 +93,7 @@ __all__ = [
     "spectral_basis",
     "trivial_vector",
     "unfuse",
+    "usual_distances",
     "vote",
     "weigh_numbers",
 ]

@@ -8,6 +8,7 @@ are known, so new rows are treated like those of the fit.
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 
 from scedae._spectral.affinity import Affinity, sums_at
@@ -74,3 +75,19 @@ def combine(margin: torch.Tensor, agreement: torch.Tensor) -> torch.Tensor:
     between two centres, or that no member would put where it is.
     """
     return (margin * agreement).sqrt()
+
+
+# Shares of the rows that may be rejected, and how finely they are told apart.
+MOST_REJECTED, _STEPS = 0.5, 500
+
+
+def doubt_quantiles(confidence: np.ndarray) -> torch.Tensor:
+    """Confidence below which lie 0, 0.001, … 0.5 of the rows, of shape (501,)."""
+    shares = np.linspace(0, MOST_REJECTED, _STEPS + 1)
+    return torch.from_numpy(np.quantile(confidence, shares))
+
+
+def confidence_at(quantiles: torch.Tensor, share: float) -> float:
+    """Confidence below which lies such a share of the rows."""
+    shares = np.linspace(0, MOST_REJECTED, len(quantiles))
+    return float(np.interp(share, shares, quantiles.numpy()))

@@ -40,6 +40,9 @@ Packed = tuple[dict[str, Any], dict[str, torch.Tensor]]
 
 _MOST_STUDENT_LAYERS = 16
 
+# Distances of finite rows over this are finite.
+_LEAST_USUAL = 1e-150
+
 # Beyond these the square of a bandwidth is not a number to divide by. Zero stands for
 # rows that all lie on their landmarks.
 _BANDWIDTHS = (1e-150, 1e150)
@@ -88,11 +91,14 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         tensors[f"member.{i}.landmarks"] = member.landmarks
         tensors[f"member.{i}.column_scale"] = member.column_scale
         tensors[f"member.{i}.votes"] = member.votes
+        if member.usual is not None:
+            tensors[f"member.{i}.usual"] = member.usual
         members.append(
             {
                 "spec": asdict(member.spec),
                 "bandwidth": member.bandwidth,
                 "encoder": number,
+                **({} if member.usual is None else {"usual": True}),
             }
         )
     tensors["basis.vectors"] = torch.from_numpy(pipeline.basis.vectors)
@@ -106,6 +112,9 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         "embedding": pipeline.embedding,
         "time": pipeline.time,
     }
+    if pipeline.doubt is not None:
+        info["doubt"] = True
+        tensors["doubt"] = pipeline.doubt
     if pipeline.calibration is not None:
         info["calibrated"] = True
         tensors["calibration.confidence"] = pipeline.calibration.confidence
@@ -129,6 +138,7 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
     embedding = record.choice("embedding", EMBEDDINGS)
     time = record.number("time", 0, 1000) if "time" in record else None
     student = _unpack_student(record, archive, scaler.n_columns, n_clusters)
+    doubt = _unpack_doubt(archive) if record.flag("doubt", default=False) else None
     calibration = None
     if record.flag("calibrated", default=False):
         calibration = _unpack_calibration(archive)
@@ -149,7 +159,15 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
         centers=archive.tensor("centers", None, width),
         student=student,
         calibration=calibration,
+        doubt=doubt,
     )
+
+
+def _unpack_doubt(archive: Archive) -> torch.Tensor:
+    found = archive.shares("doubt", None)
+    if bool((found.diff() < 0).any()):
+        raise ModelFileError("its quantiles of confidence fall")
+    return found
 
 
 def _unpack_calibration(archive: Archive) -> Calibration:
@@ -194,6 +212,7 @@ def _unpack_member(
     bandwidth = record.number("bandwidth", 0, _BANDWIDTHS[1])
     if 0 < bandwidth < _BANDWIDTHS[0]:
         raise record.wrong("bandwidth", bandwidth)
+    usual = record.flag("usual", default=False)
     record.finish()
     landmarks = archive.tensor(f"{prefix}.landmarks", None, width, dtype=torch.float32)
     return FittedMember(
@@ -203,6 +222,9 @@ def _unpack_member(
         bandwidth=bandwidth,
         column_scale=archive.tensor(f"{prefix}.column_scale", len(landmarks), least=0),
         votes=archive.shares(f"{prefix}.votes", len(landmarks), n_clusters),
+        usual=archive.tensor(f"{prefix}.usual", len(landmarks), least=_LEAST_USUAL)
+        if usual
+        else None,
     )
 
 
