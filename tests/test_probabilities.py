@@ -10,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
 from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec, datasets
+from scedae._defaults import StudentPlan
 from scedae.exceptions import ModelFileError
 from tests.helpers import ESTIMATORS, SPECTRAL
 from tests.test_persistence import rewrite
@@ -27,7 +28,7 @@ def models(overlapping):
     """One of each kind, and one whose answer was refined."""
     found = {name: ESTIMATORS[name](k=7).fit(overlapping) for name in SPECTRAL}
     with pytest.MonkeyPatch.context() as patch:  # a small network, and few steps
-        patch.setattr("scedae._refinement.resolve_student", lambda *_: (32, 200))
+        patch.setattr("scedae._defaults._SMALL_STUDENT", StudentPlan(32, 64, 2e-3, 200))
         refined = ESTIMATORS["SCEDAE"](k=3, refine=True).fit(overlapping)
     assert refined.refinement_.kept
     return {**found, "refined": refined}
