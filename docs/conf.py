@@ -30,7 +30,13 @@ extensions = [
     "links_of_the_repository",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build", "_ext", "gallery/*/README*"]
+exclude_patterns = [
+    "_build",
+    "_ext",
+    "**/sg_execution_times.rst",
+    "recipe.md",
+    "results.md",
+]
 templates_path = ["_templates"]
 suppress_warnings = [
     "myst.header",  # the rendered tables of the paper begin at the third level
@@ -41,12 +47,9 @@ myst_heading_anchors = 4
 
 autosummary_generate = True
 autodoc_default_options = {"member-order": "bysource"}
+autodoc_mock_imports = ["anndata"]  # wants an older pandas than the rest
 autodoc_typehints = "none"  # numpydoc sections say it in words
-numpydoc_class_members_toctree = False
-numpydoc_show_inherited_class_members = {
-    "scedae.exceptions.*": False,
-    "scedae.*": True,
-}
+numpydoc_show_class_members = False  # the template lists them
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
@@ -56,6 +59,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "plot_gallery": full,
     "image_scrapers": ("kept_pictures",),
+    "reset_modules": ("matplotlib", "kept_pictures.plain_style"),
     "abort_on_example_error": True,
     "download_all_examples": False,
     "show_memory": False,
@@ -86,4 +90,4 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"index": [], "start": [], "changelog": []}
+html_sidebars = {page: [] for page in ("index", "start", "performance")}

@@ -83,7 +83,7 @@ _SCALES = (Scale(3), Scale(5), Scale(5, 4), Scale(5, 16))
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work every "auto" asks for; docs/recipe.md tells what it buys."""
+    """How much work every "auto" asks for; docs/guide/parameters.md shows it."""
 
     n_members: int  # autoencoders of an ensemble on structures
     n_row_members: int  # members on the rows themselves

@@ -80,8 +80,8 @@ or list of MemberSpec, default="structure"
     effort : {"fast", "default", "best"}, default="default"
         How much work every ``"auto"`` and None below asks for. ``"fast"`` is for a
         first look or many rows on a CPU, ``"best"`` for a GPU or patience. The numbers
-        are in :data:`scedae._defaults.EFFORTS`; ``docs/recipe.md`` shows what each
-        effort costs and brings.
+        are in :data:`scedae._defaults.EFFORTS`; ``docs/guide/parameters.md`` shows
+        what each means.
     n_members : int, default=None
         Autoencoders of the ensemble. None: those of the effort, or every order of the
         widths where ``hidden_layers`` are given; 5 if ``ensemble`` has one structure.
@@ -109,8 +109,8 @@ or list of MemberSpec, default="structure"
     precision : {"auto", "float32", "tf32", "bfloat16"}, default="auto"
         Precision of the products while training; weights, moments and losses are
         float32 in any case. ``"auto"`` takes TF32 on a GPU and float32 on a CPU,
-        which knows no other. bfloat16 is the fastest; docs/results.md says what each
-        costs in quality.
+        which knows no other. bfloat16 is the fastest; what each costs in quality is
+        within the spread of seeds (``docs/appendix/lab-notes.md``).
     scale : {"auto", "none", "range", "log", "minmax", "l2", "standard"}, \
 default="auto"
         How columns are brought into a range the networks can learn; see
@@ -194,7 +194,7 @@ default="auto"
     seed_ : int
         The number that repeats this fit.
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Only when X was a DataFrame with text column names.
 
     References

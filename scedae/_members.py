@@ -34,6 +34,15 @@ class MemberSpec:
         Landmarks on this member's encoding.
     initialization : int, default=0
         Which of the possible random starts, and row orders, to use.
+
+    Examples
+    --------
+    >>> from scedae import SCEDAE, MemberSpec
+    >>> own = [
+    ...     MemberSpec(hidden_layers=(64, 32), epochs=20, n_landmarks=100),
+    ...     MemberSpec(hidden_layers=(), epochs=0, n_landmarks=100),  # on the rows
+    ... ]
+    >>> model = SCEDAE(4, ensemble=own)
     """
 
     hidden_layers: tuple[int, ...]

@@ -22,7 +22,20 @@ from scedae._rows import Result, Scaler
 
 @dataclass(frozen=True)
 class MemberReport:
-    """How one member fared: its loss after each epoch, and whether it collapsed."""
+    """How one member fared: its loss after each epoch, and whether it collapsed.
+
+    Examples
+    --------
+    >>> from scedae import SCEDAE
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = SCEDAE(4, n_members=2, n_row_members=0, epochs=5, random_state=0).fit(X)
+    >>> report = model.members_[0]
+    >>> report.spec.hidden_layers, len(report.history), report.collapsed
+    ((48, 72, 96), 5, False)
+    >>> report.loss == report.history[-1]["loss"]
+    True
+    """
 
     spec: MemberSpec
     history: tuple[dict[str, float], ...]
@@ -59,6 +72,15 @@ class Refinement:
         How many rows it moves from which cluster to which, most first.
     score_before, score_after : float or None
         What the judge says of the clusters, the smaller the better.
+
+    Examples
+    --------
+    >>> from scedae import Refinement
+    >>> done = Refinement("kept", moved=0.02, flows=((3, 8, 25), (8, 3, 11)))
+    >>> done.kept, done.flows[0]
+    (True, (3, 8, 25))
+    >>> Refinement("empty").reason
+    'a cluster would have lost all its rows'
     """
 
     verdict: str
@@ -138,7 +160,20 @@ class Assignment:
 
 @dataclass(frozen=True)
 class FittedPipeline:
-    """Everything the five verbs learnt; enough to treat rows never seen before."""
+    """Everything the five verbs learnt; enough to treat rows never seen before.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> pipeline = model.pipeline_
+    >>> pipeline.members[0].landmarks.shape[1], pipeline.n_neighbors
+    (2, 5)
+    >>> pipeline.centers.shape
+    torch.Size([3, 3])
+    """
 
     scaler: Scaler
     members: tuple[FittedMember, ...]

@@ -35,6 +35,15 @@ def suggest_clusters(
     -----
     UnstableClustersWarning
         If no number stands out from what a cloud without clusters would give.
+
+    Examples
+    --------
+    >>> from scedae import suggest_clusters
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> found = suggest_clusters(X, max_clusters=6, epochs=5, random_state=0)
+    >>> found.n_clusters
+    4
     """
     if not isinstance(max_clusters, Integral) or max_clusters < 2:
         raise ValueError(f"max_clusters={max_clusters!r} must be an integer >= 2.")

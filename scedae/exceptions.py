@@ -7,47 +7,136 @@ import warnings
 
 
 class ScedaeError(Exception):
-    """Base of all errors raised on purpose by this package."""
+    """Base of all errors raised on purpose by this package.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import ModelFileError, ScedaeError
+    >>> issubclass(ModelFileError, ScedaeError)
+    True
+    """
 
 
 class CollapsedEnsembleError(ScedaeError, RuntimeError):
-    """Every autoencoder of the ensemble collapsed: there is nothing to cluster."""
+    """Every autoencoder of the ensemble collapsed: there is nothing to cluster.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import CollapsedEnsembleError
+    >>> issubclass(CollapsedEnsembleError, RuntimeError)
+    True
+    """
 
 
 class DeviceError(ScedaeError, ValueError):
-    """The device asked for does not exist on this machine."""
+    """The device asked for does not exist on this machine.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering
+    >>> from scedae.exceptions import DeviceError
+    >>> try:
+    ...     LandmarkSpectralClustering(2, device="cuda:99").fit([[0.0], [1.0], [2.0]])
+    ... except DeviceError:
+    ...     print("no such device")
+    no such device
+    """
 
 
 class ModelFileError(ScedaeError, ValueError):
-    """A file is not a model of this package, or it is damaged."""
+    """A file is not a model of this package, or it is damaged.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from scedae import SCEDAE
+    >>> from scedae.exceptions import ModelFileError
+    >>> path = Path(tempfile.mkdtemp()) / "notes.scedae"
+    >>> _ = path.write_text("not a model")
+    >>> try:
+    ...     SCEDAE.load(path)
+    ... except ModelFileError:
+    ...     print("no model in that file")
+    no model in that file
+    """
 
 
 class DatasetNotFoundError(ScedaeError, FileNotFoundError):
-    """A data set is neither on this machine nor to be had from OpenML."""
+    """A data set is neither on this machine nor to be had from OpenML.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import DatasetNotFoundError
+    >>> issubclass(DatasetNotFoundError, FileNotFoundError)
+    True
+    """
 
 
 class ChecksumError(ScedaeError, ValueError):
-    """A data file does not hold the data set its name promises."""
+    """A data file does not hold the data set its name promises.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import ChecksumError
+    >>> issubclass(ChecksumError, ValueError)
+    True
+    """
 
 
 class BlockReadError(ScedaeError, OSError):
-    """Some rows of a file, or of a Dask collection, cannot be read."""
+    """Some rows of a file, or of a Dask collection, cannot be read.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import BlockReadError
+    >>> issubclass(BlockReadError, OSError)
+    True
+    """
 
 
 class ClusterLostError(ScedaeError, ConnectionError):
-    """The scheduler of Dask went away in the middle of the work."""
+    """The scheduler of Dask went away in the middle of the work.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import ClusterLostError
+    >>> issubclass(ClusterLostError, ConnectionError)
+    True
+    """
 
 
 class CollapsedMemberWarning(UserWarning):
-    """An autoencoder collapsed and was left out of the ensemble."""
+    """An autoencoder collapsed and was left out of the ensemble.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import CollapsedMemberWarning
+    >>> issubclass(CollapsedMemberWarning, UserWarning)
+    True
+    """
 
 
 class DegenerateDataWarning(UserWarning):
-    """The data allow an answer, but it means little."""
+    """The data allow an answer, but it means little.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import DegenerateDataWarning
+    >>> issubclass(DegenerateDataWarning, UserWarning)
+    True
+    """
 
 
 class UnstableClustersWarning(UserWarning):
-    """Halves of the ensemble find other clusters: there may be none, or not so many."""
+    """Halves of the ensemble find other clusters: there may be none, or not so many.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from scedae.exceptions import UnstableClustersWarning
+    >>> warnings.simplefilter("error", UnstableClustersWarning)  # doctest: +SKIP
+    """
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -27,7 +27,11 @@ class _Page(HTMLParser):
 
 def broken(folder):
     """(page, link) of every link that leads nowhere."""
-    pages = {path.resolve(): _Page(path) for path in sorted(folder.rglob("*.html"))}
+    pages = {
+        path.resolve(): _Page(path)
+        for path in sorted(folder.rglob("*.html"))
+        if "_static" not in path.relative_to(folder).parts
+    }
     for path, page in pages.items():
         for link in page.links:
             parts = urlsplit(link)

@@ -12,10 +12,27 @@ import matplotlib.pyplot as plt
 from PIL import Image
 from sphinx_gallery.scrapers import matplotlib_scraper
 
+from scedae._palette import LIGHT
+
 MADE = Path(__file__).parent.parent / "images" / "made"
 _WIDTH = 1000  # pixels: sharp on a page, and some 20 kB
 _QUALITY = 60
 _THUMBNAIL = (400, 280)
+
+
+def plain_style(gallery_conf, fname):
+    """One look for all examples: few lines, and the colours of scedae.plot."""
+    plt.rcParams.update(
+        {
+            "axes.prop_cycle": plt.cycler(color=LIGHT),
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.titlesize": 11,
+            "axes.titlelocation": "left",
+            "legend.frameon": False,
+            "figure.dpi": 100,
+        }
+    )
 
 
 def _get_sg_image_scraper():

@@ -1,8 +1,9 @@
 """The directions in which rows vary most, and rows as seen along them.
 
 Networks learn centred rows of one common scale in a tenth of the steps that rows
-in [0, 1] need, and many columns say what few directions can say: docs/recipe.md has
-the numbers. Distances keep their proportions, so members on the rows gain as well.
+in [0, 1] need, and many columns say what few directions can say:
+docs/appendix/lab-notes.md has the numbers. Distances keep their proportions, so members
+on the rows gain as well.
 """
 
 from __future__ import annotations

@@ -51,6 +51,17 @@ class GraphCandidate:
         the smallest wins.
     chosen : bool
         Whether the fit went on with this graph.
+
+    Examples
+    --------
+    >>> from scedae import SCEDAE
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = SCEDAE(4, effort="fast", epochs=5, random_state=0).fit(X)
+    >>> [(each.n_landmarks, each.n_neighbors) for each in model.candidates_][:2]
+    [(100, 3), (100, 5)]
+    >>> sum(each.chosen for each in model.candidates_)
+    1
     """
 
     n_landmarks: int

@@ -86,7 +86,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         What was learnt of each column that is used.
     left_out_ : list
         Name, kind and gaps of those that are not.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
     n_rows_ : int
 
     Examples

@@ -80,6 +80,17 @@ def read_table(
         line of a spreadsheet for names.
     sheet : str, default=None
         Which sheet of an .xlsx file; None takes the first, and warns if there are more.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from scedae import read_table
+    >>> path = Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = path.write_text("name;age\\nAda;36\\nGrace;85\\n")
+    >>> frame = read_table(path)
+    >>> frame.columns, frame.shape
+    (['name', 'age'], (2, 2))
     """
     with named(repr(str(path))):
         return whole_table(Path(path), TextFormat(separator, header), sheet)

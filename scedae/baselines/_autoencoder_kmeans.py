@@ -41,6 +41,15 @@ precision, scale, device, random_state, verbose
     members_ : tuple of one MemberReport
     pipeline_ : FittedEncoder
     seed_ : int
+
+    Examples
+    --------
+    >>> from scedae.baselines import AutoencoderKMeans
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = AutoencoderKMeans(4, epochs=5, random_state=0).fit(X)
+    >>> model.labels_.shape, model.embedding_.shape
+    ((200,), (200, 10))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = AUTOENCODER_CONSTRAINTS

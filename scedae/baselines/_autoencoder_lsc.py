@@ -38,6 +38,15 @@ precision, scale, n_landmarks, n_neighbors, embedding, device, random_state, ver
     labels_, confidence_, embedding_, cluster_centers_, singular_values_, members_, \
 member_agreement_, stability_, suggestion_, pipeline_, seed_
         As in :class:`~scedae.SCEDAE`.
+
+    Examples
+    --------
+    >>> from scedae.baselines import AutoencoderLSC
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = AutoencoderLSC(4, epochs=5, random_state=0).fit(X)
+    >>> model.labels_.shape, model.embedding_.shape
+    ((200,), (200, 4))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -86,6 +86,17 @@ class DCN(JointClusterer):
     ----------
     Yang, Fu, Sidiropoulos, Hong. Towards k-means-friendly spaces: simultaneous deep
     learning and clustering. ICML 2017. https://proceedings.mlr.press/v70/yang17b.html
+
+    Examples
+    --------
+    >>> from scedae.baselines import DCN
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = DCN(
+    ...     4, hidden_layers=(32, 16), pretrain_epochs=2, epochs=2, random_state=0
+    ... ).fit(X)
+    >>> model.labels_.shape, model.embedding_.shape
+    ((200,), (200, 10))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = JOINT_CONSTRAINTS

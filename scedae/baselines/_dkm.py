@@ -119,6 +119,17 @@ class DKM(JointClusterer):
     Moradi Fard, Thonet, Gaussier. Deep k-Means: Jointly clustering with k-Means and
     learning representations. Pattern Recognition Letters 138, 2020.
     https://doi.org/10.1016/j.patrec.2020.07.028
+
+    Examples
+    --------
+    >>> from scedae.baselines import DKM
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = DKM(
+    ...     4, hidden_layers=(32, 16), pretrain_epochs=2, epochs=2, random_state=0
+    ... ).fit(X)
+    >>> model.labels_.shape, model.embedding_.shape
+    ((200,), (200, 4))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -128,6 +128,17 @@ class IDEC(JointClusterer):
     ----------
     Guo, Gao, Liu, Yin. Improved deep embedded clustering with local structure
     preservation. IJCAI 2017. https://doi.org/10.24963/ijcai.2017/243
+
+    Examples
+    --------
+    >>> from scedae.baselines import IDEC
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = IDEC(
+    ...     4, hidden_layers=(32, 16), pretrain_epochs=2, epochs=2, random_state=0
+    ... ).fit(X)
+    >>> model.labels_.shape, model.embedding_.shape
+    ((200,), (200, 10))
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -333,6 +333,15 @@ of shape (n_samples, n_features)
     Returns
     -------
     list of fitted estimators, in the order of the seeds
+
+    Examples
+    --------
+    >>> from scedae.baselines import DCN, fit_seeds
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> brief = DCN(4, hidden_layers=(32, 16), pretrain_epochs=2, epochs=2)
+    >>> [model.random_state for model in fit_seeds(brief, X, range(3))]
+    [0, 1, 2]
     """
     if not isinstance(seeds, Iterable) or not (seeds := list(seeds)):
         raise ValueError(f"seeds={seeds!r} must name seeds, e.g. range(10).")

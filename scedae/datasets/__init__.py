@@ -53,6 +53,13 @@ def load_mnist(subset: str = "all") -> Data:
     -------
     X : ndarray of shape (n_samples, 784), uint8
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import load_mnist
+    >>> X, y = load_mnist()  # doctest: +SKIP
+    >>> X.shape  # doctest: +SKIP
+    (70000, 784)
     """
     return _load("mnist", subset)
 
@@ -69,6 +76,13 @@ def load_usps(subset: str = "all") -> Data:
     -------
     X : ndarray of shape (n_samples, 256), float32
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import load_usps
+    >>> X, y = load_usps()  # doctest: +SKIP
+    >>> X.shape  # doctest: +SKIP
+    (9298, 256)
     """
     return _load("usps", subset)
 
@@ -85,6 +99,13 @@ def load_pendigits(subset: str = "all") -> Data:
     -------
     X : ndarray of shape (n_samples, 16), uint8
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import load_pendigits
+    >>> X, y = load_pendigits()  # doctest: +SKIP
+    >>> X.shape  # doctest: +SKIP
+    (10992, 16)
     """
     return _load("pendigits", subset)
 
@@ -101,6 +122,13 @@ def load_fcps(name: str) -> Data:
     -------
     X : ndarray of shape (n_samples, 2 or 3)
     y : ndarray of shape (n_samples,), from 1
+
+    Examples
+    --------
+    >>> from scedae.datasets import FCPS_NAMES, load_fcps
+    >>> "chainlink" in FCPS_NAMES
+    True
+    >>> X, y = load_fcps("chainlink")  # doctest: +SKIP
     """
     if name not in FCPS_NAMES:
         raise ValueError(f"name={name!r} must be one of {', '.join(FCPS_NAMES)}.")

@@ -15,7 +15,14 @@ NAMES = ("digits", "mnist", "usps", "pendigits", *FCPS_NAMES)
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """What is known of a data set before it is loaded."""
+    """What is known of a data set before it is loaded.
+
+    Examples
+    --------
+    >>> from scedae.datasets import describe
+    >>> describe("digits").embedded, describe("mnist").embedded
+    (True, False)
+    """
 
     name: str
     n_rows: int
@@ -39,6 +46,13 @@ def describe(name: str) -> DatasetInfo:
     Returns
     -------
     info : DatasetInfo
+
+    Examples
+    --------
+    >>> from scedae.datasets import describe
+    >>> info = describe("mnist")
+    >>> info.n_rows, info.n_columns, info.n_classes
+    (70000, 784, 10)
     """
     if name == "digits":
         return DatasetInfo(name, 1797, 64, 10, None)
@@ -58,6 +72,13 @@ def load_by_name(name: str) -> tuple[np.ndarray, np.ndarray]:
     -------
     X : ndarray of shape (n_samples, n_features)
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import load_by_name
+    >>> X, y = load_by_name("digits")
+    >>> X.shape
+    (1797, 64)
     """
     if name == "digits":
         return load_digits()
@@ -71,6 +92,13 @@ def load_digits() -> tuple[np.ndarray, np.ndarray]:
     -------
     X : ndarray of shape (1797, 64)
     y : ndarray of shape (1797,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import load_digits
+    >>> X, y = load_digits()
+    >>> X.shape, float(X.max())
+    ((1797, 64), 16.0)
     """
     from sklearn.datasets import load_digits as sklearn_digits
 

@@ -53,6 +53,13 @@ def make_tetra(n_samples: int = 400, *, random_state: RandomState = None) -> Dat
     -------
     X : ndarray of shape (n_samples, 3)
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> X.shape, len(set(y))
+    ((200, 3), 4)
     """
     generator = _generator(random_state, "tetra")
     signs = np.array([[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
@@ -80,6 +87,13 @@ def make_chainlink(n_samples: int = 1000, *, random_state: RandomState = None) -
     -------
     X : ndarray of shape (n_samples, 3)
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import make_chainlink
+    >>> X, y = make_chainlink(200, random_state=0)
+    >>> X.shape, len(set(y))
+    ((200, 3), 2)
     """
     generator = _generator(random_state, "chainlink")
     parts = []
@@ -107,6 +121,13 @@ def make_lsun(n_samples: int = 400, *, random_state: RandomState = None) -> Data
     -------
     X : ndarray of shape (n_samples, 2)
     y : ndarray of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(200, random_state=0)
+    >>> X.shape, len(set(y))
+    ((200, 2), 3)
     """
     generator = _generator(random_state, "lsun")
     n_foot, n_stem, n_sun = _sizes(n_samples, (0.5, 0.25, 0.25))

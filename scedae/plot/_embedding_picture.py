@@ -41,6 +41,16 @@ def embedding(
     ax : Axes
         With one collection of points for each cluster or class. Of more than 3,000
         rows a sample is drawn.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering, plot
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> ax = plot.embedding(model, method="pca")
+    >>> ax.get_title(loc="left")
+    '300 rows in 3 clusters'
     """
     require(model, "embedding_")
     if method not in METHODS:

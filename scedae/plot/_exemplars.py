@@ -41,6 +41,16 @@ def exemplars(model: Any, X: Any, *, shape: tuple[int, int] | None = None) -> Fi
     figure : Figure
         Two halves, typical and doubtful, with one line of Axes for each cluster
         that has rows.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering, plot
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> figure = plot.exemplars(model, X)
+    >>> len(figure.axes)  # six typical and six doubtful rows of three clusters
+    36
     """
     require(model, "embedding_", "confidence_", "cluster_centers_")
     X = np.asarray(X)

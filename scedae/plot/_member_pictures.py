@@ -24,6 +24,16 @@ def agreement(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : Axes
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering, plot
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> ax = plot.agreement(model)
+    >>> ax.get_title(loc="left")
+    'Agreement of the members'
     """
     require(model, "member_agreement_")
     names, shares = member_names(model), model.member_agreement_
@@ -58,6 +68,15 @@ def training_curves(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : Axes
+
+    Examples
+    --------
+    >>> from scedae import SCEDAE, plot
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = SCEDAE(4, n_members=2, n_row_members=0, epochs=5, random_state=0).fit(X)
+    >>> len(plot.training_curves(model).lines)
+    2
     """
     require(model, "members_")
     trained = [

@@ -27,6 +27,16 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     ax : Axes
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering, plot
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> ax = plot.spectrum(model)
+    >>> ax.get_title(loc="left")
+    'Singular values'
     """
     require(model, "singular_values_")
     ax = axes_for(ax, 6, 3.5)

@@ -27,6 +27,14 @@ def suggestion(suggestion: Any) -> Figure:
     figure : Figure
         Two Axes, one above the other: the stability of each number, and bars for its
         gap, of which the score is the part in a darker shade.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering, plot
+    >>> from scedae.datasets import make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> model = LandmarkSpectralClustering("auto", random_state=0).fit(X)
+    >>> figure = plot.suggestion(model)
     """
     suggestion = getattr(suggestion, "suggestion_", suggestion)
     if not hasattr(suggestion, "candidates"):

@@ -39,5 +39,14 @@ def show(model: Any, X: Any, *, height: int = 720, **arguments: Any) -> InlineRe
     **arguments
         Others of ``write_report``: ``ids``, ``columns``, ``true_labels``, ``about``,
         ``names``, ``info``.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> from scedae.report import show
+    >>> page = show(model, X, height=500)  # the last line of a notebook's cell
     """
     return InlineReport(render_report(model, X, **arguments), height)

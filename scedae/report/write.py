@@ -70,6 +70,20 @@ def write_report(
         by stage), ``versions`` (a dict) and ``warnings`` (a list of texts, shown at the
         top) have their own place; any other text or number, such as ``command``, is
         listed under its name.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from scedae import LandmarkSpectralClustering
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> from scedae.report import write_report
+    >>> path = Path(tempfile.mkdtemp()) / "report.html"
+    >>> write_report(model, X, path)
+    >>> path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    True
     """
     page = render_report(
         model,
