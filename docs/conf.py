@@ -59,6 +59,8 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/plot_",
     "plot_gallery": full,
     "image_scrapers": ("kept_pictures",),
+    "doc_module": ("scedae",),
+    "backreferences_dir": "gallery/backreferences",
     "reset_modules": ("matplotlib", "kept_pictures.plain_style"),
     "abort_on_example_error": True,
     "download_all_examples": False,
@@ -91,3 +93,13 @@ html_theme_options = {
     "pygments_dark_style": "monokai",
 }
 html_sidebars = {page: [] for page in ("index", "start", "performance")}
+
+
+def leave_out(app, what, name, member, skip, options):
+    """Methods that scikit-learn and Python put into every class."""
+    routing = name == "get_metadata_routing" or name.endswith("_request")
+    return True if routing or name in {"set_output", "add_note"} else None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", leave_out)

@@ -87,7 +87,7 @@ def test_every_example_of_the_gallery_has_its_picture():
 
 def test_kept_pictures_are_small():
     sizes = [path.stat().st_size for path in (DOCS / "images/made").iterdir()]
-    assert sum(sizes) < 900_000
+    assert sum(sizes) < 700_000
 
 
 def test_a_link_that_leads_nowhere_is_found(tmp_path):

@@ -15,8 +15,8 @@ from sphinx_gallery.scrapers import matplotlib_scraper
 from scedae._palette import LIGHT
 
 MADE = Path(__file__).parent.parent / "images" / "made"
-_WIDTH = 1000  # pixels: sharp on a page, and some 20 kB
-_QUALITY = 60
+_WIDTH = 860  # pixels: sharp on a page, and some 15 kB
+_QUALITY = 40
 _THUMBNAIL = (400, 280)
 
 

@@ -30,6 +30,8 @@ methods = {
     '"fast"': lambda k: SCEDAE(k, effort="fast", random_state=0),
     '"default"': lambda k: SCEDAE(k, random_state=0),
 }
+for make in list(methods.values())[:3]:  # what a first fit loads does not count
+    make(2).fit_predict(digits[:100])
 figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
 for ax, (name, (X, y, k)) in zip(axes, sets.items(), strict=True):
     for color, (method, make) in enumerate(methods.items()):
@@ -38,6 +40,9 @@ for ax, (name, (X, y, k)) in zip(axes, sets.items(), strict=True):
         seconds = max(time.process_time() - start, 0.01)
         ax.scatter(seconds, score, color=f"C{color}", s=70, label=method, zorder=2)
     ax.set(xscale="log", xlabel="processor seconds where this page was built")
+    ax.set_xticks([0.1, 1, 10], ["0.1", "1", "10"])
+    ax.set_xticks([], minor=True)
+    ax.set_xlim(0.02, 30)
     ax.set_title(name)
     ax.grid(color="0.92")
 axes[0].set(ylabel="adjusted Rand index", ylim=(0, 1.05))

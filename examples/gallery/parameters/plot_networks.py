@@ -31,7 +31,7 @@ base = {
     "n_neighbors": 5,
 }
 tried = {
-    "epochs": (1, 3, 10, 30, 60),
+    "epochs": (1, 3, 10, 30),
     "encoding_dim": (1, 2, 5, 10),
     "n_members": (1, 2, 4),
 }
