@@ -17,6 +17,7 @@ from scedae.datasets import load_digits
 from scedae.metrics import clustering_accuracy
 
 X, y = load_digits()
+X, y = X[:900], y[:900]
 settings = {"effort": "fast", "random_state": 0}
 before = SCEDAE(10, refine=False, **settings).fit(X)
 after = SCEDAE(10, refine=True, **settings).fit(X)
