@@ -10,6 +10,9 @@ from scedae._numerics import LEAST_BLOCK, by_blocks, product, round_up
 # most rows: few rows would otherwise be filled up with many zeros.
 _BLOCK_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 24}
 _BLOCK_ROWS = {"cpu": 5 * LEAST_BLOCK, "cuda": 1 << 14}
+# A squared distance below this part of the squared length is known to three digits or
+# less in single precision.
+_DROWNED = 2.0**-10
 
 
 def _block_rows(device: torch.device, n_targets: int) -> int:
@@ -23,10 +26,24 @@ def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Te
 
     By half of each squared distance, up to |x|²/2, which does not change which target
     is nearest and would only cost precision. Both sides are moved to the middle of the
-    targets first: far from the origin small distances would drown in rounding.
+    targets first: far from the origin small distances would drown in rounding. Points
+    whose distances do so all the same, in single precision, are asked again in double.
     """
     # Half way between the extremes: a mean would depend on the order of its sum.
     middle = (targets.amin(0) + targets.amax(0)) / 2
+    found = _nearest_about(middle, points, targets, r)
+    if points.dtype == torch.float32:
+        farthest = squared_distances(points, targets, found[:, -1:])[:, 0]
+        drowned = farthest < _DROWNED * (points - middle).double().square().sum(1)
+        if bool(drowned.any()):
+            again = points[drowned].double(), targets.double()
+            found[drowned] = _nearest_about(middle.double(), *again, r)
+    return found
+
+
+def _nearest_about(
+    middle: torch.Tensor, points: torch.Tensor, targets: torch.Tensor, r: int
+) -> torch.Tensor:
     measure = _measure(targets - middle)
     n_columns = targets.shape[1]
 

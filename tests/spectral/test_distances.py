@@ -43,6 +43,20 @@ def test_an_offset_far_from_the_origin_does_not_drown_distances(rng, dtype, offs
     assert torch.equal(nearest(points, targets)[:, 0], distances.argmin(1))
 
 
+@pytest.mark.parametrize("ratio", [1e-2, 1e-3, 1e-4])
+def test_small_clusters_far_apart_keep_their_neighbours(rng, ratio):
+    """In single precision the distances within them drown in those between them."""
+    centres = rng.standard_normal((5, 6))
+    near = centres[rng.integers(5, size=900)] + ratio * rng.standard_normal((900, 6))
+    points = torch.tensor(near, dtype=torch.float32)
+    targets = points[::3]
+    exact = (points.double()[:, None] - targets.double()).square().sum(2)
+    expected = exact.topk(3, dim=1, largest=False).indices
+    assert torch.equal(nearest(points, targets, 3), expected)
+    for rows in (slice(0, 1), slice(50, 700)):  # whatever their company
+        assert torch.equal(nearest(points[rows], targets, 3), expected[rows])
+
+
 def test_squared_distances_are_those_of_numpy(rng):
     points, targets = rng.standard_normal((50, 5)), rng.standard_normal((9, 5))
     index = rng.integers(9, size=(50, 3))
