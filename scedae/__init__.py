@@ -10,24 +10,27 @@ if TYPE_CHECKING:
     from scedae._estimator import SCEDAE
     from scedae._landmark_spectral import LandmarkSpectralClustering
     from scedae._members import MemberSpec
-    from scedae._model import FittedPipeline, MemberReport, Refinement
+    from scedae._model import FittedPipeline, FittedView, MemberReport, Refinement
     from scedae._spectral import GraphCandidate
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
     from scedae._table_pipeline import make_table_pipeline
     from scedae._tables.encoder import TableEncoder
     from scedae._tables.table_files import read_table
+    from scedae._views import View
 
 __all__ = [
     "SCEDAE",
     "ClusterSuggestion",
     "FittedPipeline",
+    "FittedView",
     "GraphCandidate",
     "LandmarkSpectralClustering",
     "MemberReport",
     "MemberSpec",
     "Refinement",
     "TableEncoder",
+    "View",
     "__version__",
     "datasets",
     "exceptions",
@@ -43,12 +46,14 @@ __getattr__, __dir__ = on_demand(
         "SCEDAE": "scedae._estimator",
         "ClusterSuggestion": "scedae._suggestion",
         "FittedPipeline": "scedae._model",
+        "FittedView": "scedae._model",
         "GraphCandidate": "scedae._spectral",
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
         "MemberReport": "scedae._model",
         "MemberSpec": "scedae._members",
         "Refinement": "scedae._model",
         "TableEncoder": "scedae._tables.encoder",
+        "View": "scedae._views",
         "datasets": "scedae.datasets",
         "exceptions": "scedae.exceptions",
         "make_table_pipeline": "scedae._table_pipeline",

@@ -17,10 +17,11 @@ import torch
 
 from scedae import _spectral as spectral
 from scedae._defaults import Scale
-from scedae._encoded import EncodedEnsemble, EncodedMember
+from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._fusion import Anchored
 from scedae._model import FittedMember
 from scedae._random import generator
+from scedae._rows import ScaledRows
 from scedae._threads import share_out
 
 # Encodings that the judge ties rows by; more say the same.
@@ -176,6 +177,7 @@ class Anchoring:
             column_scale,
             votes=column_scale.new_zeros(len(landmarks), 0),  # no clusters yet
             usual=spectral.usual_distances(neighbors, len(landmarks)),
+            columns=member.columns,
         )
         return fitted, affinity
 
@@ -194,14 +196,16 @@ class Anchoring:
     def judge(self) -> spectral.Judge:
         """Ties rows by some codes, and by the rows if a member has them.
 
-        Members that share an encoding count once.
+        Members that share an encoding count once; every view is heard.
         """
         distinct = {id(m.encoding): m for m in self._members}.values()
-        codes = [m.encoding for m in distinct if m.encoder is not None]
-        rows = [m.encoding for m in distinct if m.encoder is None]
-        return spectral.Judge(
-            [*codes[:_JUDGE_CODES], *rows], generator(self._seed, "judge")
-        )
+        found: list[ScaledRows | CodeRows] = []
+        for view in dict.fromkeys(member.spec.view for member in distinct):
+            own = [member for member in distinct if member.spec.view == view]
+            codes = [m.encoding for m in own if m.encoder is not None]
+            found += codes[:_JUDGE_CODES]
+            found += [m.encoding for m in own if m.encoder is None]
+        return spectral.Judge(found, generator(self._seed, "judge"))
 
     def _trial(
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor

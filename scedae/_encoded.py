@@ -32,6 +32,7 @@ class EncodedMember:
     number: int
     encoder: Encoder | None
     encoding: ScaledRows | CodeRows
+    columns: slice | None = None  # of scaled rows, that it sees; None: all of them
 
     @property
     def codes(self) -> torch.Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -12,15 +13,41 @@ from scedae._member_training import Trained, train_members
 from scedae._members import MemberSpec
 from scedae._model import MemberReport
 from scedae._prepared import Prepared
-from scedae._rows import ScaledRows, scaled
+from scedae._rows import ScaledRows, ViewScaler, scaled
 from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning, warn_user
 
 
 def encode_members(start: Prepared) -> EncodedEnsemble:
     """encode: train every member, encode the sample, leave out what collapsed."""
     start.progress.stage("encode")
+    starts = [each for each in (*start.views, start) if each.specs]
+    trained = [any(spec.hidden_layers for spec in each.specs) for each in starts]
+    share = 1 / max(sum(trained), 1)
+    found = [_encode_rows(each, share) for each in starts]
+    return _joined(start, found) if start.views else found[0]
+
+
+def _joined(start: Prepared, found: Sequence[EncodedEnsemble]) -> EncodedEnsemble:
+    """The members of all views as one ensemble."""
+    assert isinstance(start.scaler, ViewScaler)
+    members, first = [], 0
+    for encoded in found:
+        members += [
+            replace(
+                member,
+                number=first + member.number,
+                columns=start.scaler.columns_of(member.spec.view),
+            )
+            for member in encoded.members
+        ]
+        first += len(encoded.reports)
+    reports = tuple(report for encoded in found for report in encoded.reports)
+    return EncodedEnsemble(members, reports, start.rows)
+
+
+def _encode_rows(start: Prepared, share: float) -> EncodedEnsemble:
     source = scaled(start.rows, start.scaler, start.seed)
-    trained = train_members(start, source)
+    trained = train_members(start, source, share)
     members = _encode(source.sample(), start.specs, trained)
     reports = tuple(
         _report(member, trained, rows_are_equal=start.rows_are_equal)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Integral
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import torch
@@ -33,6 +35,7 @@ from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import RandomState, root_seed
 from scedae._rows import (
+    AnyScaler,
     Rows,
     Scaler,
     draw,
@@ -40,6 +43,7 @@ from scedae._rows import (
     fit_scaler,
     gather_statistics,
     rows_to_learn,
+    side_by_side,
 )
 from scedae._shell.base import SPECTRAL_CONSTRAINTS
 from scedae._shell.networks import (
@@ -49,8 +53,15 @@ from scedae._shell.networks import (
     training_options,
 )
 from scedae._shell.spectral import SpectralClusterer
+from scedae._shell.view_members import deal_specs, specs_of_all, specs_of_view
 from scedae._spectral import EMBEDDINGS
-from scedae._storage import Checkpoint, digest_of_rows, open_folder, remembered_seed
+from scedae._storage import (
+    Checkpoint,
+    digest_of_rows,
+    open_folder,
+    remembered_seed,
+    together,
+)
 
 
 class SCEDAE(SpectralClusterer):
@@ -327,30 +338,61 @@ default="auto"
         folder = None
         if self.checkpoint_dir is not None:
             folder = open_folder(self.checkpoint_dir)
-        specs = self._specs(rows)
-        statistics, seed = gather_statistics(rows), root_seed(self.random_state)
-        if folder is not None and self.random_state is None:
-            seed = remembered_seed(folder, digest_of_rows(rows, statistics), seed)
-        scaler = self._turned(fit_scaler(statistics, self.scale), rows, seed)
+        *specs, of_all = self._specs_of_views(rows)
+        parts = [view.rows for view in rows.views] or [rows]
+        statistics = [gather_statistics(part) for part in parts]
+        seed, names = root_seed(self.random_state), [""] * len(parts)
+        if folder is not None:
+            names = [*map(digest_of_rows, parts, statistics)]
+            if self.random_state is None:
+                seed = remembered_seed(folder, together(names), seed)
+        scalers = [
+            self._turned(fit_scaler(known, self.scale), part, seed)
+            for part, known in zip(parts, statistics, strict=True)
+        ]
+        whole = side_by_side(rows, scalers)
+        equal = [known.constant for known in statistics]
+        start = partial(self._start, seed=seed, progress=progress, folder=folder)
+        views = map(start, parts, scalers, equal, names, specs)  # none of one matrix
+        every = start(rows, whole, all(equal), together(names), of_all)
+        return replace(every, views=tuple(views))
+
+    def _start(
+        self,
+        rows: Rows,
+        scaler: AnyScaler,
+        rows_are_equal: bool,
+        name: str,
+        specs: list[MemberSpec],
+        *,
+        seed: int,
+        progress: Progress,
+        folder: Path | None,
+    ) -> Prepared:
+        """What some members start from: those of a view, or those that see all."""
         training = training_options(self, rows, scaler)
         checkpoint = None
         if folder is not None:
-            name = digest_of_rows(rows, statistics)
             checkpoint = Checkpoint(folder, name, scaler, training, rows.device)
-        equal = statistics.constant
         return Prepared(
-            rows, scaler, specs, training, seed, equal, progress, checkpoint
+            rows, scaler, specs, training, seed, rows_are_equal, progress, checkpoint
         )
 
+    def _specs_of_views(self, rows: Rows) -> list[list[MemberSpec]]:
+        """Members of each view, and last those that see all there is."""
+        if isinstance(self.ensemble, str):
+            own = [specs_of_view(self._specs(v.rows), v) for v in rows.views]
+            return [*own, specs_of_all(self._specs(rows), rows.views)]
+        wrong = [s for s in self.ensemble if not isinstance(s, MemberSpec)]
+        if wrong or not self.ensemble:
+            raise ValueError(
+                f"ensemble must be one of {', '.join(ENSEMBLES)}, or a list of at "
+                f"least one scedae.MemberSpec; got {self.ensemble!r}."
+            )
+        return deal_specs(self.ensemble, rows.views)
+
     def _specs(self, rows: Rows) -> list[MemberSpec]:
-        if not isinstance(self.ensemble, str):
-            wrong = [s for s in self.ensemble if not isinstance(s, MemberSpec)]
-            if wrong or not self.ensemble:
-                raise ValueError(
-                    f"ensemble must be one of {', '.join(ENSEMBLES)}, or a list of at "
-                    f"least one scedae.MemberSpec; got {self.ensemble!r}."
-                )
-            return list(self.ensemble)
+        assert isinstance(self.ensemble, str)
         effort, n_rows, n_columns = EFFORTS[self.effort], rows.n_rows, rows.n_columns
         n_landmarks = resolve_landmarks(self.n_landmarks, n_rows, effort, n_columns)
         n_members = resolve_members(

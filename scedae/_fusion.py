@@ -11,7 +11,7 @@ import torch
 
 from scedae import _spectral as spectral
 from scedae._model import FittedMember
-from scedae._rows import Rows, Scaler, Tick, on_scaled
+from scedae._rows import AnyScaler, Rows, Tick, on_scaled
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,9 @@ class Fusion:
         return spectral.Panel(self.affinity, scales, basis, embedding, seed)
 
 
-def fuse_members(anchored: Anchored, rows: Rows, scaler: Scaler, tick: Tick) -> Fusion:
+def fuse_members(
+    anchored: Anchored, rows: Rows, scaler: AnyScaler, tick: Tick
+) -> Fusion:
     """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
     if rows.all_at_hand:
         return anchored.fusion

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 import torch
@@ -12,7 +14,14 @@ from scedae._members import MemberSpec
 from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import RandomState, root_seed
-from scedae._rows import SCALES, Rows, fit_scaler, gather_statistics
+from scedae._rows import (
+    SCALES,
+    AnyScaler,
+    Rows,
+    fit_scaler,
+    gather_statistics,
+    side_by_side,
+)
 from scedae._shell.base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS
 from scedae._shell.spectral import SpectralClusterer
 from scedae._spectral import EMBEDDINGS, LANDMARK_METHODS
@@ -95,14 +104,33 @@ member_agreement_, stability_, suggestion_, pipeline_, seed_
         self.verbose = verbose
 
     def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
-        statistics = gather_statistics(rows)
+        parts = [view.rows for view in rows.views] or [rows]
+        statistics = [gather_statistics(part) for part in parts]
+        scalers = [fit_scaler(known, self.scale) for known in statistics]
+        start = partial(self._start, progress, root_seed(self.random_state))
+        equal = [known.constant for known in statistics]
+        names = [view.name for view in rows.views]
+        views = map(start, parts, scalers, equal, names)  # none of one matrix
+        every = start(rows, side_by_side(rows, scalers), all(equal), None)
+        return replace(every, views=tuple(views))
+
+    def _start(
+        self,
+        progress: Progress,
+        seed: int,
+        rows: Rows,
+        scaler: AnyScaler,
+        rows_are_equal: bool,
+        view: str | None,
+    ) -> Prepared:
+        """What one member starts from: that of a view, or one that sees all."""
         n_landmarks = resolve_landmarks(self.n_landmarks, rows.n_rows, BASELINE)
         return Prepared(
             rows,
-            fit_scaler(statistics, self.scale),
-            [MemberSpec(hidden_layers=(), epochs=0, n_landmarks=n_landmarks)],
+            scaler,
+            [MemberSpec((), epochs=0, n_landmarks=n_landmarks, view=view)],
             training=None,
-            seed=root_seed(self.random_state),
-            rows_are_equal=statistics.constant,
+            seed=seed,
+            rows_are_equal=rows_are_equal,
             progress=progress,
         )

@@ -10,7 +10,7 @@ import torch
 
 from scedae._autoencoder import TrainedRun, TrainingOptions, TrainingRun, train_runs
 from scedae._defaults import resolve_precision
-from scedae._members import MemberSpec
+from scedae._members import MemberSpec, Training
 from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import child_seed
@@ -18,17 +18,20 @@ from scedae._rows import Crew, TrainingRows
 from scedae._threads import own_threads
 
 # What was trained, by MemberSpec.training.
-Trained = dict[tuple[tuple[int, ...], int], TrainedRun]
+Trained = dict[Training, TrainedRun]
 
 
-def train_members(start: Prepared, source: TrainingRows) -> Trained:
-    """One training for all members that share it, kept at each member's epoch."""
+def train_members(start: Prepared, source: TrainingRows, share: float = 1.0) -> Trained:
+    """One training for all members that share it, kept at each member's epoch.
+
+    ``share`` is the part of the stage that these members are.
+    """
     runs = _plan_runs(start.specs, start.seed)
     if start.training is None:
         return {}
     trained: dict[TrainingRun, TrainedRun] = {}
     rows, checkpoint = start.rows, start.checkpoint
-    watch = _Watch(start.progress, list(runs.values()))
+    watch = _Watch(start.progress, list(runs.values()), share)
     if checkpoint is not None:
         found = {run: checkpoint.finished(run) for run in runs.values()}
         trained = {run: result for run, result in found.items() if result is not None}
@@ -52,20 +55,24 @@ def train_members(start: Prepared, source: TrainingRows) -> Trained:
     return {name: _moved(trained[run], home) for name, run in runs.items()}
 
 
-def _plan_runs(
-    specs: Sequence[MemberSpec], seed: int
-) -> dict[tuple[tuple[int, ...], int], TrainingRun]:
+def _plan_runs(specs: Sequence[MemberSpec], seed: int) -> dict[Training, TrainingRun]:
     """The trainings that some members need, by ``MemberSpec.training``."""
-    snapshots: dict[tuple[tuple[int, ...], int], set[int]] = {}
+    snapshots: dict[Training, set[int]] = {}
     for spec in specs:
         if spec.hidden_layers:
             snapshots.setdefault(spec.training, set()).add(spec.epochs)
     return {
-        (hidden, start): TrainingRun(
-            hidden, child_seed(seed, "member", *hidden, start), tuple(sorted(epochs))
+        training: TrainingRun(
+            training[0], _seed_of(training, seed), tuple(sorted(epochs))
         )
-        for (hidden, start), epochs in snapshots.items()
+        for training, epochs in snapshots.items()
     }
+
+
+def _seed_of(training: Training, seed: int) -> int:
+    hidden, start, view = training
+    name = () if view is None else (view,)
+    return child_seed(seed, "member", *hidden, start, *name)
 
 
 def _train_by_crew(
@@ -114,9 +121,11 @@ def _moved(trained: TrainedRun, device: torch.device) -> TrainedRun:
 class _Watch:
     """Turns epochs of trainings into progress of their stage."""
 
-    def __init__(self, progress: Progress, runs: Sequence[TrainingRun]) -> None:
+    def __init__(
+        self, progress: Progress, runs: Sequence[TrainingRun], share: float
+    ) -> None:
         self._progress, self._n_runs = progress, len(runs)
-        self._part = 1 / max(sum(run.epochs for run in runs), 1)
+        self._part = share / max(sum(run.epochs for run in runs), 1)
 
     def found(self, runs: Sequence[TrainingRun]) -> None:
         """Trainings that somebody else has finished."""

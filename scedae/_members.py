@@ -15,6 +15,9 @@ MOST_MEMBERS = 10_000
 
 ENSEMBLES = ("structure", "initialization", "epochs", "landmarks")
 
+# Hidden widths, the number of the random start, and the view.
+Training = tuple[tuple[int, ...], int, str | None]
+
 
 @dataclass(frozen=True)
 class MemberSpec:
@@ -34,6 +37,9 @@ class MemberSpec:
         Landmarks on this member's encoding.
     initialization : int, default=0
         Which of the possible random starts, and row orders, to use.
+    view : str, default=None
+        The view that this member sees, where the rows are given as several views;
+        None: all of them, side by side.
 
     Examples
     --------
@@ -49,16 +55,17 @@ class MemberSpec:
     epochs: int
     n_landmarks: int
     initialization: int = 0
+    view: str | None = None
 
     @property
-    def training(self) -> tuple[tuple[int, ...], int]:
+    def training(self) -> Training:
         """Members that agree in this are parts of one training."""
-        return self.hidden_layers, self.initialization
+        return self.hidden_layers, self.initialization, self.view
 
     @property
-    def snapshot(self) -> tuple[tuple[int, ...], int, int]:
+    def snapshot(self) -> tuple[Training, int]:
         """Members that agree in this have one encoder, and so one encoding."""
-        return self.hidden_layers, self.initialization, self.epochs
+        return self.training, self.epochs
 
     def __post_init__(self) -> None:
         if not isinstance(self.hidden_layers, Iterable) or isinstance(
@@ -73,6 +80,8 @@ class MemberSpec:
         lowest = {"epochs": 1 if layers else 0, "n_landmarks": 2, "initialization": 0}
         for name, least in lowest.items():
             object.__setattr__(self, name, _integer(name, getattr(self, name), least))
+        if self.view is not None and not isinstance(self.view, str):
+            raise ValueError(f"view={self.view!r} must be the name of a view, or None.")
 
 
 def _integer(name: str, value: object, least: int) -> int:

@@ -6,7 +6,7 @@ same labels from ``predict`` as from ``fit``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -17,7 +17,7 @@ from scedae import _spectral as spectral
 from scedae._autoencoder import Encoder, encode
 from scedae._members import MemberSpec
 from scedae._numerics import times
-from scedae._rows import Result, Scaler
+from scedae._rows import AnyScaler, Result, ViewScaler
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,33 @@ class MemberReport:
     def loss(self) -> float:
         """Loss of the last epoch; not a number for a member on the rows."""
         return self.history[-1]["loss"] if self.history else float("nan")
+
+
+@dataclass(frozen=True)
+class FittedView:
+    """One of several matrices of the same rows, and what it gives to the answer.
+
+    Attributes
+    ----------
+    name : str
+    n_features_in : int
+        Columns of the view.
+    feature_names_in : tuple of str or None
+        Their names, where it was a DataFrame.
+    trained : bool
+        Whether networks were trained on it; encodings made elsewhere need none.
+    n_members : int
+        Members that see this view and took part.
+    agreement : float
+        Mean of what they give to the ensemble's labels; not a number without members.
+    """
+
+    name: str
+    n_features_in: int
+    feature_names_in: tuple[str, ...] | None = None
+    trained: bool = True
+    n_members: int = 0
+    agreement: float = float("nan")
 
 
 # What may come of a refinement, in words.
@@ -117,8 +144,11 @@ class FittedMember:
     votes: torch.Tensor  # (p, k) share of each cluster near each landmark, float64
     # (p,) how far rows near each landmark lie; files of older versions do not tell.
     usual: torch.Tensor | None = None
+    columns: slice | None = None  # of scaled rows, that it sees; None: all of them
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
+        if self.columns is not None:
+            rows = rows[:, self.columns].contiguous()
         return rows if self.encoder is None else encode(self.encoder, rows)
 
     def affinity(self, rows: torch.Tensor, n_neighbors: int) -> spectral.Affinity:
@@ -175,7 +205,7 @@ class FittedPipeline:
     torch.Size([3, 3])
     """
 
-    scaler: Scaler
+    scaler: AnyScaler
     members: tuple[FittedMember, ...]
     n_neighbors: int
     embedding: str
@@ -277,6 +307,30 @@ class FittedPipeline:
     def _projection(self) -> torch.Tensor:
         """What takes a row of Z̄ to its coordinates, of shape (Σp, q)."""
         return torch.from_numpy(spectral.embedding_matrix(self.basis, self.time))
+
+    def of_views(self, names: Collection[str]) -> FittedPipeline:
+        """What the members of some views say, where nobody has seen the others.
+
+        Their columns of Z̄ meet their part of the basis. Members that see all views
+        are silent, and so is a student.
+        """
+        assert isinstance(self.scaler, ViewScaler)
+        scaler = self.scaler.only(names)
+        heard = [member.spec.view in scaler.names for member in self.members]
+        sizes = [len(member.landmarks) for member in self.members]
+        vectors = self.basis.vectors[np.repeat(heard, sizes)]
+        members = tuple(
+            replace(member, columns=scaler.columns_of(member.spec.view))
+            for member, is_heard in zip(self.members, heard, strict=True)
+            if is_heard
+        )
+        return replace(
+            self,
+            scaler=scaler,
+            members=members,
+            basis=replace(self.basis, vectors=vectors),
+            student=None,
+        )
 
     def to(self, device: torch.device) -> FittedPipeline:
         return replace(

@@ -32,7 +32,7 @@ from scedae._model import (
 from scedae._prepared import Prepared
 from scedae._progress import Progress, shares_of_stages
 from scedae._refinement import refine
-from scedae._rows import Rows, Scaler, on_scaled, scaled
+from scedae._rows import AnyScaler, Rows, on_scaled, scaled
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> Pipeli
 
 def cluster_members(
     encoded: EncodedEnsemble,
-    scaler: Scaler,
+    scaler: AnyScaler,
     n_clusters: int | range,
     tail: Tail,
     seed: int,

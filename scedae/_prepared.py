@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from scedae._autoencoder import TrainingOptions
 from scedae._members import MemberSpec
 from scedae._progress import Progress
-from scedae._rows import Rows, Scaler
+from scedae._rows import AnyScaler, Rows
 from scedae._storage import Checkpoint
 
 
@@ -21,10 +21,18 @@ class Prepared:
     """
 
     rows: Rows
-    scaler: Scaler
+    scaler: AnyScaler
     specs: Sequence[MemberSpec]
     training: TrainingOptions | None  # None: no member has a network
     seed: int
     rows_are_equal: bool = False
     progress: Progress = field(default_factory=Progress)
     checkpoint: Checkpoint | None = None
+    # What each view starts from, where the rows are several views side by side. The
+    # members above are then those that see all views.
+    views: tuple[Prepared, ...] = ()
+
+    @property
+    def all_specs(self) -> list[MemberSpec]:
+        """Members of each view, then those that see everything."""
+        return [spec for start in (*self.views, self) for spec in start.specs]

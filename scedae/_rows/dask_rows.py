@@ -76,6 +76,13 @@ def open_dask(X: Any, device: str) -> DaskRows:
     return DaskRows(X.rechunk({1: -1}), names, device)
 
 
+def join_dask(parts: Sequence[Any]) -> DaskRows:
+    """Views side by side, cut along their rows as the first one is."""
+    arrays = [part.array.rechunk({0: parts[0].array.chunks[0]}) for part in parts]
+    wide = da.concatenate(arrays, axis=1).rechunk({1: -1})
+    return DaskRows(wide, None, parts[0].device)
+
+
 class DaskRows(Stream):
     """A Dask array of shape (n, d), cut along its rows."""
 
@@ -83,7 +90,7 @@ class DaskRows(Stream):
         self, array: da.Array, names: Sequence[str] | None, device: str
     ) -> None:
         super().__init__(array.shape, array.dtype, names, device)
-        self._array = array
+        self.array = array
         ends = np.cumsum([0, *array.chunks[0]])
         self._starts = [int(start) for start in ends[:-1]]
 
@@ -123,7 +130,7 @@ class DaskRows(Stream):
                 "dask.array.to_npy_stack."
             )
         parts = self._mapped(block_lines, kernel=_task(kernel))
-        heights = self._array.chunks[0]
+        heights = self.array.chunks[0]
         return tuple(
             da.concatenate(
                 [
@@ -145,7 +152,7 @@ class DaskRows(Stream):
                 # rows at the same time share the tasks.
                 self._mapped(partial(block_runs, runs=tuple(runs))),
                 self._starts,
-                self._array.chunks[0],
+                self.array.chunks[0],
                 strict=True,
             )
             if ((starts < first + height) & (stops > first)).any()
@@ -171,7 +178,7 @@ class DaskRows(Stream):
         firsts = da.from_array(np.array(self._starts)[:, None], chunks=1)
         mapped = da.map_blocks(
             apply,
-            self._array,
+            self.array,
             firsts,
             work=work,
             names=self.names,
@@ -201,7 +208,7 @@ class DaskRows(Stream):
                 compute(height, **options())
             except Exception as cause:
                 start = self._starts[number]
-                stop = start + self._array.chunks[0][number] - 1
+                stop = start + self.array.chunks[0][number] - 1
                 raise BlockReadError(
                     f"rows {start} to {stop} of X (block {number} of the Dask "
                     f"collection) cannot be read, after {RETRIES + 1} attempts: "

@@ -18,6 +18,7 @@ import numpy as np
 import torch
 
 if TYPE_CHECKING:
+    from scedae._rows.joining import ViewRows
     from scedae._rows.memory import AtHand
 
 Total = TypeVar("Total")
@@ -73,6 +74,7 @@ class Rows(ABC):
     device: torch.device | str  # a name is looked up by whoever does the work
     rows_per_epoch: int  # rows that an epoch of training draws
     all_at_hand: bool  # whether the sample is all rows
+    views: tuple[ViewRows, ...] = ()  # that stand side by side; none of one matrix
 
     @abstractmethod
     def total(

@@ -12,8 +12,9 @@ import torch
 from scedae._random import generator
 from scedae._rows.interface import Rows
 from scedae._rows.memory import AtHand, TensorRows
-from scedae._rows.scaling import Scaler, Scaling
+from scedae._rows.scaling import Scaling
 from scedae._rows.stream import EPOCH_PLACES, Stream
+from scedae._rows.view_scaler import AnyScaler
 
 # Scaled numbers that are kept, so that no step has to scale them again: 16 MB on the
 # host (256 MB where rows are turned, which takes longer), 2 GB on a GPU.
@@ -36,7 +37,7 @@ class OnScaled:
 
 
 def on_scaled(
-    rows: Rows, scaler: Scaler, kernel: Callable[[torch.Tensor], Any]
+    rows: Rows, scaler: AnyScaler, kernel: Callable[[torch.Tensor], Any]
 ) -> OnScaled:
     """A kernel for scaled rows, as passes over these rows want it."""
     return OnScaled(kernel, Scaling(scaler, rows.dtype, rows.device))
@@ -48,13 +49,13 @@ class ScaledRows:
     Rows that are few enough are scaled once and kept.
     """
 
-    def __init__(self, rows: AtHand, scaler: Scaler) -> None:
+    def __init__(self, rows: AtHand, scaler: AnyScaler) -> None:
         self._rows, target = rows, rows.home
         self._scale = Scaling(scaler.to(target), rows.dtype, target)
         self.device = rows.place
         self.n_rows, self.n_columns = rows.n_rows, scaler.n_columns
         most = _KEPT_NUMBERS[target.type]
-        if scaler.directions is not None:
+        if scaler.turns:
             most = max(most, _KEPT_TURNED)
         few = rows.n_rows * scaler.n_columns <= most
         self._travels = self.device != target
@@ -96,7 +97,7 @@ class DrawnEpochs:
     the number of steps does not grow with the rows.
     """
 
-    def __init__(self, rows: Stream, scaler: Scaler, seed: int) -> None:
+    def __init__(self, rows: Stream, scaler: AnyScaler, seed: int) -> None:
         self._raw = rows
         self._scaling = Scaling(scaler, rows.dtype, rows.device)
         self._seed = seed
@@ -135,14 +136,14 @@ class DrawnEpochs:
 TrainingRows = ScaledRows | DrawnEpochs
 
 
-def scaled(rows: Rows, scaler: Scaler, seed: int) -> TrainingRows:
+def scaled(rows: Rows, scaler: AnyScaler, seed: int) -> TrainingRows:
     """Rows as the networks see them; ``seed`` says which are drawn of many."""
     if isinstance(rows, Stream):
         return DrawnEpochs(rows, scaler, seed)
     return ScaledRows(rows.sample(seed), scaler)
 
 
-def draw(rows: Rows, scaler: Scaler, at_most: int, seed: int) -> torch.Tensor:
+def draw(rows: Rows, scaler: AnyScaler, at_most: int, seed: int) -> torch.Tensor:
     """Some scaled rows, from everywhere; all of them, if there are no more."""
     source = ScaledRows(rows.sample(seed), scaler)
     order = torch.randperm(source.n_rows, generator=generator(seed, "draw"))

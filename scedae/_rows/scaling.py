@@ -21,6 +21,7 @@ or when they are not negative and at least half of them are zero.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -28,6 +29,9 @@ from scedae._device import resolve_device
 from scedae._numerics import lengths
 from scedae._rows.directions import Directions
 from scedae._rows.statistics import Statistics
+
+if TYPE_CHECKING:
+    from scedae._rows.view_scaler import AnyScaler
 
 SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
 
@@ -76,6 +80,11 @@ class Scaler:
         if self.directions is None:
             return len(self.offset)
         return self.directions.n_directions
+
+    @property
+    def turns(self) -> bool:
+        """Whether rows are turned to their principal directions, which takes long."""
+        return self.directions is not None
 
     @property
     def ends_bounded(self) -> bool:
@@ -172,7 +181,7 @@ class Scaling:
     A device by name is looked up where the work is done, which may be on a worker.
     """
 
-    scaler: Scaler
+    scaler: AnyScaler
     dtype: torch.dtype  # wide enough for the numbers until they are scaled
     device: torch.device | str
 

@@ -29,7 +29,7 @@ class StoredRows(Stream):
 
     def __init__(self, table: RowTable, device: torch.device) -> None:
         super().__init__(table.shape, table.dtype, table.names, device)
-        self._table = table
+        self.table = table
 
     def total(
         self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
@@ -81,13 +81,13 @@ class StoredRows(Stream):
         """Rows of the file, at the second or third attempt if need be."""
         for pause in (*_PAUSES, None):
             try:
-                part = self._table.read(start, stop)
+                part = self.table.read(start, stop)
             except MemoryError:
                 raise
             except Exception as error:
                 if pause is None:
                     raise BlockReadError(
-                        f"rows {start} to {stop - 1} of {self._table.place} cannot be "
+                        f"rows {start} to {stop - 1} of {self.table.place} cannot be "
                         f"read, after {len(_PAUSES) + 1} attempts: {error}. Is the "
                         "file complete, and the disk there?"
                     ) from error

@@ -86,6 +86,11 @@ class Stream(Rows):
             self.rows_per_epoch = self._n_wanted // length * length
         self._samples: dict[int, AtHand] = {}
 
+    def draw_like(self, other: Stream) -> None:
+        """From now on draw, and scale, the rows that another view of them does."""
+        self._n_wanted, self.rows_per_epoch = other._n_wanted, other.rows_per_epoch
+        self.dtype = other.dtype
+
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_samples": {}}  # workers have no use for it
 

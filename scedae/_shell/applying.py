@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import torch
 
-from scedae._rows import Rows, Scaler, on_scaled
+from scedae._rows import AnyScaler, Rows, on_scaled
 from scedae._spectral import nearest
 
 
@@ -16,7 +16,7 @@ class FittedModel(Protocol):
     """What a fit leaves behind: coordinates of any rows, and centres among them."""
 
     @property
-    def scaler(self) -> Scaler: ...
+    def scaler(self) -> AnyScaler: ...
 
     @property
     def centers(self) -> torch.Tensor: ...

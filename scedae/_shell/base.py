@@ -6,7 +6,6 @@ import os
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from numbers import Integral
 from operator import add
 from pathlib import Path
@@ -25,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from scedae._constraints import Interval, StrOptions
 from scedae._device import resolve_device
 from scedae._members import MemberSpec
+from scedae._model import FittedView
 from scedae._plain_torch import plain_torch
 from scedae._prepared import Prepared
 from scedae._progress import Progress
@@ -38,17 +38,22 @@ from scedae._shell.applying import (
     squared_distance_of,
 )
 from scedae._shell.picture import clusters_html
+from scedae._shell.viewing import open_for, views_to_learn
 from scedae._storage import (
     Archive,
     Packed,
     Record,
+    pack_spec,
+    pack_view,
     read_archive,
     unpack_spec,
+    unpack_view,
     write_archive,
 )
 from scedae._threads import one_blas_thread, own_threads
 from scedae._validation import check_enough_rows, check_rows, warn_if_degenerate
 from scedae._version import __version__
+from scedae._views import is_views
 from scedae.exceptions import ModelFileError
 
 
@@ -117,11 +122,14 @@ class BaseClusterer(
 
     # Whether a fit can learn from rows that do not lie in memory.
     _learns_from_streams = False
+    # And from several matrices of the same rows.
+    _learns_from_views = False
 
     n_clusters: int | str
     device: str | torch.device
     random_state: Any
     verbose: int
+    views_: dict[str, FittedView]  # only of a fit on several
 
     @abstractmethod
     def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
@@ -153,6 +161,9 @@ array or Dask collection of shape (n_samples, n_features)
             Numeric rows without missing values. A path names an .npy file, a Zarr
             array, or a Parquet file or folder. Files of many rows and Dask collections
             are not brought into memory; ``docs/scaling.md`` says what that changes.
+            A list or a dict of such matrices (or of :class:`scedae.View`) is several
+            views of the same rows, for ``SCEDAE`` and ``LandmarkSpectralClustering``;
+            ``predict`` and its like then take the same views, also with some missing.
         y : ignored
             Present for the API; labels never enter a fit.
 
@@ -171,7 +182,12 @@ array or Dask collection of shape (n_samples, n_features)
 
     def _check(self, X: Any, progress: Progress) -> Rows:
         """Rows that can be learnt from, or one clear error."""
-        rows = check_rows(self, X, reset=True, in_memory=not self._learns_from_streams)
+        self.__dict__.pop("views_", None)  # of an earlier fit, perhaps
+        if is_views(X):
+            rows = views_to_learn(self, X, able=self._learns_from_views)
+        else:
+            in_memory = not self._learns_from_streams
+            rows = check_rows(self, X, reset=True, in_memory=in_memory)
         check_enough_rows(rows.n_rows, self.n_clusters)
         if not rows.all_at_hand:
             progress.stage("read")
@@ -240,8 +256,7 @@ array or Dask collection of shape (n_samples, n_features)
         Made for model selection without labels, among settings of equal embedding
         width. With labels, pass ``scoring`` to the search instead.
         """
-        model = self._model()
-        rows = check_rows(self, X, reset=False)
+        model, rows = open_for(self, self._model(), X)
         sums = rows.total(for_blocks(squared_distance_of, model, rows), add)
         distance, count = sums.tolist()
         return -distance / count
@@ -274,6 +289,8 @@ array or Dask collection of shape (n_samples, n_features)
         }
         if hasattr(self, "table_"):
             about["table"] = self.table_
+        if hasattr(self, "views_"):
+            about["views"] = [pack_view(view) for view in self.views_.values()]
         write_archive(path, about, tensors | of_rows)
 
     @classmethod
@@ -313,6 +330,9 @@ array or Dask collection of shape (n_samples, n_features)
         loaded._validate_params()
         loaded.seed_ = record.integer("seed", 0, 2**32 - 1)
         loaded._fitted_parameters = loaded._json_parameters()
+        if "views" in record:
+            found = [unpack_view(each) for each in record.records("views")]
+            loaded.views_ = {view.name: view for view in found}
         if "table" in record:
             # Whoever reads a table by it checks what it says.
             loaded.table_ = record.text("table")
@@ -398,9 +418,8 @@ array or Dask collection of shape (n_samples, n_features)
         out: str | os.PathLike[str] | None = None,
     ) -> tuple[Any, ...]:
         """What a kernel makes of each row of X, in the form that fits X."""
-        model = self._model()
         path = None if out is None else Path(out)
-        rows = check_rows(self, X, reset=False)
+        model, rows = open_for(self, self._model(), X)
         return rows.each(for_blocks(kernel, model, rows), results, out=path)
 
     @property
@@ -424,7 +443,7 @@ array or Dask collection of shape (n_samples, n_features)
 
 def _json_value(value: Any) -> Any:
     if isinstance(value, MemberSpec):
-        return {"member": asdict(value)}
+        return {"member": pack_spec(value)}
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, torch.device):

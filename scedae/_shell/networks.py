@@ -21,7 +21,7 @@ from scedae._members import MemberSpec
 from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import root_seed
-from scedae._rows import SCALES, Rows, Scaler, fit_scaler, gather_statistics
+from scedae._rows import SCALES, AnyScaler, Rows, fit_scaler, gather_statistics
 from scedae._shell.base import COMMON_CONSTRAINTS
 
 # Beyond any use: more units of a layer, or epochs, are a slip of the hand.
@@ -91,7 +91,7 @@ def n_epochs(given: NetworkParameters, rows: Rows, effort: Effort) -> int:
 
 
 def training_options(
-    given: NetworkParameters, rows: Rows, scaler: Scaler
+    given: NetworkParameters, rows: Rows, scaler: AnyScaler
 ) -> TrainingOptions:
     """What all networks of a fit have in common."""
     code_width = given.encoding_dim

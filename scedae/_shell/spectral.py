@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -28,6 +28,7 @@ from scedae._prepared import Prepared
 from scedae._rows import Result
 from scedae._shell.applying import ModelKernel
 from scedae._shell.base import BaseClusterer
+from scedae._shell.viewing import check_views_fit
 from scedae._spectral import (
     MOST_REJECTED,
     Candidate,
@@ -58,6 +59,7 @@ class SpectralClusterer(BaseClusterer):
     """Runs the pipeline on a list of members and stores what comes back."""
 
     _learns_from_streams = True
+    _learns_from_views = True
 
     _most_clusters = MOST_CLUSTERS
 
@@ -66,7 +68,7 @@ class SpectralClusterer(BaseClusterer):
     landmarks = "kmeans"  # how they are chosen; LandmarkSpectralClustering may ask
 
     def _run(self, start: Prepared) -> PipelineFit:
-        for n_landmarks in {spec.n_landmarks for spec in start.specs}:
+        for n_landmarks in {spec.n_landmarks for spec in start.all_specs}:
             check_landmarks(n_landmarks, start.rows.n_rows, self.n_clusters)
         tail = Tail(
             self._scales(),
@@ -88,7 +90,7 @@ class SpectralClusterer(BaseClusterer):
         """The number of clusters, or those to choose from."""
         if not isinstance(self.n_clusters, str):
             return int(self.n_clusters)
-        n_landmarks = min(spec.n_landmarks for spec in start.specs)
+        n_landmarks = min(spec.n_landmarks for spec in start.all_specs)
         return candidates_for(start.rows.n_rows, n_landmarks, self._most_clusters)
 
     def _keep(self, start: Prepared, result: PipelineFit) -> None:
@@ -98,6 +100,7 @@ class SpectralClusterer(BaseClusterer):
         self.confidence_ = result.confidence
         self.members_ = result.reports
         self._store_agreement(result.member_agreement)
+        self._store_views()
         self._store_pipeline(result.pipeline)
         self.stability_ = result.stability
         self._store_candidates(result.candidates)
@@ -293,6 +296,24 @@ class SpectralClusterer(BaseClusterer):
         self.member_agreement_ = np.full(len(self.members_), np.nan)
         self.member_agreement_[took_part] = agreement
 
+    def _store_views(self) -> None:
+        """What each view gives to the answer, by its members."""
+        if not hasattr(self, "views_"):
+            return
+        shares: dict[str, list[float]] = {name: [] for name in self.views_}
+        pairs = zip(self.members_, self.member_agreement_, strict=True)
+        for report, share in pairs:
+            if report.spec.view is not None and np.isfinite(share):
+                shares[report.spec.view].append(float(share))
+        self.views_ = {
+            name: replace(
+                view,
+                n_members=len(shares[name]),
+                agreement=float(np.mean(shares[name] or [np.nan])),
+            )
+            for name, view in self.views_.items()
+        }
+
     def _store_pipeline(self, pipeline: FittedPipeline) -> None:
         # On the CPU, so that a pickle of it opens anywhere; predicting moves it back.
         self.pipeline_ = pipeline.to(torch.device("cpu"))
@@ -378,3 +399,5 @@ class SpectralClusterer(BaseClusterer):
             if pipeline.calibration is not None:
                 self.probabilities_ = self._unpack_probabilities(archive)
         self._store_agreement(archive.shares("member_agreement", took_part).numpy())
+        check_views_fit(self, pipeline)
+        self._store_views()

@@ -15,7 +15,7 @@ from scedae._spectral.affinity import FusedAffinity, unfuse
 from scedae._spectral.calibration import Calibration, calibrate, renamed
 from scedae._spectral.embedding import Basis
 from scedae._spectral.number import Candidate, candidate, relative_gap
-from scedae._spectral.views import View, member_halves, opposed_views
+from scedae._spectral.halves import Half, member_halves, opposed_halves
 
 # Rows that the halves learn from at most, and rows that all are asked about: opinions
 # shall cost little beside the fit.
@@ -60,9 +60,9 @@ class Panel:
         first_ones = torch.arange(len(self._asked), device=affinity.device)
         bare = self._bare = list(unfuse(learnt, column_scales))
         n_vectors = len(basis.singular_values)
-        self._whole = View(learnt.take(first_ones), basis)
+        self._whole = Half(learnt.take(first_ones), basis)
         self._pairs = [
-            opposed_views(bare, first_ones, n_vectors, draw) for _ in range(_CUTS)
+            opposed_halves(bare, first_ones, n_vectors, draw) for _ in range(_CUTS)
         ]
 
     def gap(self, n_clusters: int) -> float:
@@ -82,8 +82,8 @@ class Panel:
         found = []
         for cut, pair in enumerate(self._pairs):
             halves = [
-                self._opinion(view, n_clusters, f"half {cut} {side}")
-                for side, view in enumerate(pair)
+                self._opinion(half, n_clusters, f"half {cut} {side}")
+                for side, half in enumerate(pair)
             ]
             found.append(agreement_beyond_chance([labels, *halves]))
         return float(np.mean(found))
@@ -102,9 +102,9 @@ class Panel:
         """
         own = labels[self._asked]
         held = []
-        for side, view in enumerate(self._member_halves):
+        for side, half in enumerate(self._member_halves):
             draw = generator(self._seed, "held out", side)
-            found = view.labels_beside(own, n_clusters, self._embedding, draw)
+            found = half.labels_beside(own, n_clusters, self._embedding, draw)
             names = own.cpu().numpy()
             held.append(renamed(found, names, n_clusters) == names)
         sure, given = (
@@ -113,7 +113,7 @@ class Panel:
         return calibrate(sure, np.mean(held, axis=0) * given)
 
     @cached_property
-    def _member_halves(self) -> tuple[View, View]:
+    def _member_halves(self) -> tuple[Half, Half]:
         if len(self._bare) == 1:  # then the rows alone are cut into halves
             return self._pairs[0]
         n_rows = len(self._bare[0].columns)
@@ -122,9 +122,9 @@ class Panel:
         few = [affinity.take(some) for affinity in self._bare]
         return member_halves(few, asked, len(self._whole.basis.singular_values))
 
-    def _opinion(self, view: View, n_clusters: int, name: str) -> np.ndarray:
+    def _opinion(self, half: Half, n_clusters: int, name: str) -> np.ndarray:
         draw = generator(self._seed, "opinions", n_clusters, name)
-        return view.labels(n_clusters, self._embedding, draw)
+        return half.labels(n_clusters, self._embedding, draw)
 
 
 def weigh_numbers(

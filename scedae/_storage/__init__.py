@@ -12,6 +12,7 @@ from scedae._storage.checkpoint import (
     digest_of_rows,
     open_folder,
     remembered_seed,
+    together,
 )
 from scedae._storage.model_file import (
     Packed,
@@ -19,6 +20,8 @@ from scedae._storage.model_file import (
     pack_refinement,
     pack_reports,
     pack_scaler,
+    pack_spec,
+    pack_view,
     unpack_candidate,
     unpack_graph,
     unpack_pipeline,
@@ -26,6 +29,7 @@ from scedae._storage.model_file import (
     unpack_reports,
     unpack_scaler,
     unpack_spec,
+    unpack_view,
 )
 from scedae._storage.records import Record
 
@@ -41,8 +45,11 @@ __all__ = [
     "pack_refinement",
     "pack_reports",
     "pack_scaler",
+    "pack_spec",
+    "pack_view",
     "read_archive",
     "remembered_seed",
+    "together",
     "unpack_candidate",
     "unpack_encoder",
     "unpack_graph",
@@ -51,5 +58,6 @@ __all__ = [
     "unpack_reports",
     "unpack_scaler",
     "unpack_spec",
+    "unpack_view",
     "write_archive",
 ]

@@ -24,7 +24,7 @@ from typing import TypeVar
 import torch
 
 from scedae._autoencoder import TrainedRun, TrainingOptions, TrainingRun, Unfinished
-from scedae._rows import Rows, Scaler, Statistics
+from scedae._rows import AnyScaler, Rows, Statistics, ViewScaler
 from scedae._storage.archive import (
     FORMAT_VERSION,
     Archive,
@@ -60,6 +60,11 @@ def digest_of_rows(rows: Rows, statistics: Statistics) -> str:
     bounds = statistics.minimum.tolist(), statistics.maximum.tolist()
     moments = statistics.mean.tolist(), statistics.variance.tolist()
     return digest(rows.n_rows, rows.rows_per_epoch, bounds, moments, _glimpse(rows))
+
+
+def together(names: Sequence[str]) -> str:
+    """One name for the rows of several views; that of one matrix stays."""
+    return names[0] if len(names) == 1 else digest(*names)
 
 
 def _glimpse(rows: Rows) -> bytes:
@@ -115,19 +120,14 @@ class Checkpoint:
         self,
         folder: Path,
         rows: str,
-        scaler: Scaler,
+        scaler: AnyScaler,
         options: TrainingOptions,
         device: torch.device | str,
     ) -> None:
         self._folder = folder
         self._n_columns = scaler.n_columns
-        scales = [scaler.offset.tolist(), scaler.factor.tolist()]
-        if scaler.directions is not None:
-            scales += [scaler.directions.matrix.tolist()]
         kind = torch.device(device).type if device != "auto" else device
-        self._name = digest(
-            rows, scaler.kind, scales, asdict(options), kind, _versions()
-        )
+        self._name = digest(rows, *_scaling(scaler), asdict(options), kind, _versions())
         self._written = time.monotonic()
 
     def _path(self, runs: Sequence[TrainingRun], kind: str) -> Path:
@@ -195,6 +195,15 @@ class Checkpoint:
         }
         history = unpack_history(archive, f"run.{number}.history", epoch)
         return TrainedRun(encoders, history)
+
+
+def _scaling(scaler: AnyScaler) -> tuple[object, ...]:
+    if isinstance(scaler, ViewScaler):
+        return scaler.names, [_scaling(part) for part in scaler.parts]
+    scales = [scaler.offset.tolist(), scaler.factor.tolist()]
+    if scaler.directions is not None:
+        scales += [scaler.directions.matrix.tolist()]
+    return scaler.kind, scales
 
 
 def _versions() -> tuple[object, ...]:

@@ -20,10 +20,11 @@ from scedae._model import (
     VERDICTS,
     FittedMember,
     FittedPipeline,
+    FittedView,
     MemberReport,
     Refinement,
 )
-from scedae._rows import SCALES, Directions, Scaler
+from scedae._rows import SCALES, AnyScaler, Directions, Scaler, ViewScaler
 from scedae._spectral import (
     EMBEDDINGS,
     Basis,
@@ -48,32 +49,61 @@ _LEAST_USUAL = 1e-150
 _BANDWIDTHS = (1e-150, 1e150)
 
 
-def pack_scaler(scaler: Scaler) -> Packed:
+def pack_scaler(scaler: AnyScaler) -> Packed:
+    """A scaler, or one for each view."""
+    if isinstance(scaler, Scaler):
+        return _pack_one(scaler, "scaler")
+    infos: list[dict[str, Any]] = []
+    tensors: dict[str, torch.Tensor] = {}
+    for i, (name, part) in enumerate(zip(scaler.names, scaler.parts, strict=True)):
+        info, own = _pack_one(part, f"scaler.{i}")
+        infos.append({"name": name, "n_columns": len(part.offset), **info})
+        tensors |= own
+    return {"views": infos}, tensors
+
+
+def _pack_one(scaler: Scaler, prefix: str) -> Packed:
     directions = scaler.directions
     info = {
         "kind": scaler.kind,
         "bounded": scaler.bounded,
         "turned": directions is not None,
     }
-    tensors = {"scaler.offset": scaler.offset, "scaler.factor": scaler.factor}
+    tensors = {f"{prefix}.offset": scaler.offset, f"{prefix}.factor": scaler.factor}
     if directions is not None:
-        tensors["scaler.center"] = directions.center
-        tensors["scaler.directions"] = directions.matrix
+        tensors[f"{prefix}.center"] = directions.center
+        tensors[f"{prefix}.directions"] = directions.matrix
     return info, tensors
 
 
-def unpack_scaler(record: Record, archive: Archive, n_columns: int) -> Scaler:
+def unpack_scaler(record: Record, archive: Archive, n_columns: int) -> AnyScaler:
+    if "views" not in record:
+        return _unpack_one(record, archive, n_columns, "scaler")
+    names, parts = [], []
+    for i, view in enumerate(record.records("views")):
+        names.append(view.text("name"))
+        width = view.integer("n_columns", 1, n_columns)
+        parts.append(_unpack_one(view, archive, width, f"scaler.{i}"))
+    record.finish()
+    if not names or len(set(names)) < len(names):
+        raise record.wrong("views", names)
+    return ViewScaler(tuple(names), tuple(parts))
+
+
+def _unpack_one(
+    record: Record, archive: Archive, n_columns: int, prefix: str
+) -> Scaler:
     kind = record.choice("kind", SCALES)
     bounded, turned = record.flag("bounded"), record.flag("turned")
     record.finish()
     # Of raw columns, whose squares are finite.
-    offset = archive.tensor("scaler.offset", n_columns, least=-1e155, most=1e155)
-    factor = archive.tensor("scaler.factor", n_columns, least=0, most=math.inf)
+    offset = archive.tensor(f"{prefix}.offset", n_columns, least=-1e155, most=1e155)
+    factor = archive.tensor(f"{prefix}.factor", n_columns, least=0, most=math.inf)
     directions = None
     if turned:
         short = torch.float32
-        center = archive.tensor("scaler.center", n_columns, dtype=short)
-        matrix = archive.tensor("scaler.directions", n_columns, None, dtype=short)
+        center = archive.tensor(f"{prefix}.center", n_columns, dtype=short)
+        matrix = archive.tensor(f"{prefix}.directions", n_columns, None, dtype=short)
         directions = Directions(center, matrix)
     return Scaler(kind, bounded, offset, factor, directions)
 
@@ -95,7 +125,7 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
             tensors[f"member.{i}.usual"] = member.usual
         members.append(
             {
-                "spec": asdict(member.spec),
+                "spec": pack_spec(member.spec),
                 "bandwidth": member.bandwidth,
                 "encoder": number,
                 **({} if member.usual is None else {"usual": True}),
@@ -129,7 +159,7 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
     n_clusters = len(archive.tensor("centers", None, None))
     scaler = unpack_scaler(record.record("scaler"), archive, n_columns)
     members = tuple(
-        _unpack_member(member, archive, f"member.{i}", scaler.n_columns, n_clusters)
+        _unpack_member(member, archive, f"member.{i}", scaler, n_clusters)
         for i, member in enumerate(record.records("members"))
     )
     if not members:
@@ -200,9 +230,12 @@ def _first_time(values: torch.Tensor, embedding: str, n_clusters: int) -> float:
 
 
 def _unpack_member(
-    record: Record, archive: Archive, prefix: str, n_columns: int, n_clusters: int
+    record: Record, archive: Archive, prefix: str, scaler: AnyScaler, n_clusters: int
 ) -> FittedMember:
-    spec, encoder, width = unpack_spec(record.record("spec")), None, n_columns
+    spec, encoder = unpack_spec(record.record("spec")), None
+    columns = _columns_of(spec, scaler)
+    n_columns = scaler.n_columns if columns is None else columns.stop - columns.start
+    width = n_columns
     if record.is_null("encoder") != (not spec.hidden_layers):
         raise ModelFileError(f"{prefix} has an encoder without layers, or the reverse")
     if spec.hidden_layers:
@@ -225,7 +258,47 @@ def _unpack_member(
         usual=archive.tensor(f"{prefix}.usual", len(landmarks), least=_LEAST_USUAL)
         if usual
         else None,
+        columns=columns,
     )
+
+
+def _columns_of(spec: MemberSpec, scaler: AnyScaler) -> slice | None:
+    """Columns that a member sees: all of them, or those of its view."""
+    if isinstance(scaler, Scaler) and spec.view is None:
+        return None
+    if isinstance(scaler, Scaler) or spec.view not in (None, *scaler.names):
+        raise ModelFileError("a member sees a view that is not there")
+    return scaler.columns_of(spec.view)
+
+
+def pack_view(view: FittedView) -> dict[str, Any]:
+    names = view.feature_names_in
+    return {
+        "name": view.name,
+        "n_features_in": view.n_features_in,
+        "feature_names_in": None if names is None else list(names),
+        "trained": view.trained,
+    }
+
+
+def unpack_view(record: Record) -> FittedView:
+    name, n_columns = record.text("name"), record.integer("n_features_in", 1)
+    names = None
+    if not record.is_null("feature_names_in"):
+        names = tuple(record.texts("feature_names_in"))
+        if len(names) != n_columns:
+            raise record.wrong("feature_names_in", names)
+    view = FittedView(name, n_columns, names, record.flag("trained"))
+    record.finish()
+    return view
+
+
+def pack_spec(spec: MemberSpec) -> dict[str, Any]:
+    """Without the view, where there is none: an older scedae can read that, too."""
+    found = asdict(spec)
+    if spec.view is None:
+        del found["view"]
+    return found
 
 
 def unpack_spec(record: Record) -> MemberSpec:
@@ -235,6 +308,7 @@ def unpack_spec(record: Record) -> MemberSpec:
         record.integer("epochs", 1 if layers else 0),
         record.integer("n_landmarks", 2),
         record.integer("initialization"),
+        record.text("view") if "view" in record else None,
     )
     record.finish()
     return spec
@@ -253,7 +327,7 @@ def pack_reports(reports: Sequence[MemberReport]) -> tuple[list[dict], dict]:
     }
     infos = [
         {
-            "spec": asdict(report.spec),
+            "spec": pack_spec(report.spec),
             "collapsed": report.collapsed,
             "n_epochs": len(report.history),
         }

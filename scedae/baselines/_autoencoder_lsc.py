@@ -90,6 +90,8 @@ member_agreement_, stability_, suggestion_, pipeline_, seed_
         self.random_state = random_state
         self.verbose = verbose
 
+    _learns_from_views = False  # a baseline is one network on one matrix
+
     def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
         n_landmarks = resolve_landmarks(self.n_landmarks, rows.n_rows, BASELINE)
         return one_network(self, rows, progress, n_landmarks)

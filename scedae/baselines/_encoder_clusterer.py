@@ -9,7 +9,7 @@ import torch
 from scedae._autoencoder import Encoder, encode
 from scedae._model import MemberReport
 from scedae._prepared import Prepared
-from scedae._rows import Scaler
+from scedae._rows import AnyScaler
 from scedae._shell.base import BaseClusterer
 from scedae._spectral import nearest
 from scedae._storage import (
@@ -32,7 +32,7 @@ _MOST_LAYERS = 1000
 class FittedEncoder:
     """Rows are scaled, encoded, and belong to the nearest centre."""
 
-    scaler: Scaler
+    scaler: AnyScaler
     encoder: Encoder
     centers: torch.Tensor  # (k, e) float64
 

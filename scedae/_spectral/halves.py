@@ -38,7 +38,7 @@ _ROUNDS = 30
 
 
 @dataclass(frozen=True)
-class View:
+class Half:
     """An ensemble, or a part of one, that can be cut into any number of clusters."""
 
     affinity: FusedAffinity  # of the rows that are asked about
@@ -47,7 +47,7 @@ class View:
     def labels(
         self, n_clusters: int, embedding: str, generator: torch.Generator
     ) -> np.ndarray:
-        """Clusters of the rows, as this view has them, of shape (n,)."""
+        """Clusters of the rows, as this half has them, of shape (n,)."""
         points = self._points(n_clusters, embedding)
         found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
         return nearest(points, found.centers)[:, 0].cpu().numpy()
@@ -61,7 +61,7 @@ class View:
     ) -> np.ndarray:
         """The same, with other labels of the rows among the starts, (n,).
 
-        Where this view departs from those labels, it does so for clusters that are
+        Where this half departs from those labels, it does so for clusters that are
         better in its own eyes, and not for want of a good start.
         """
         points = self._points(n_clusters, embedding)
@@ -79,12 +79,12 @@ class View:
         return embed(self.affinity, matrix.to(self.affinity.device))
 
 
-def opposed_views(
+def opposed_halves(
     affinities: Sequence[Affinity],
     asked: torch.Tensor,
     n_wanted: int,
     generator: torch.Generator,
-) -> tuple[View, View]:
+) -> tuple[Half, Half]:
     """Two halves of the ensemble that share neither a member nor a row.
 
     A single member stands in both halves; they still share no row. Each half costs an
@@ -97,7 +97,7 @@ def opposed_views(
     asked : tensor of int
         Numbers of the rows that both will be asked about.
     n_wanted : int
-        Vectors of each view.
+        Vectors of each half.
     generator : torch.Generator
         Draws the halves of the rows.
     """
@@ -108,7 +108,7 @@ def opposed_views(
     members = affinities[::2], affinities[1::2] or affinities
     rows = order.tensor_split(2)
     first, second = (
-        _view(own, half, asked, n_wanted)
+        _half(own, half, asked, n_wanted)
         for own, half in zip(members, rows, strict=True)
     )
     return first, second
@@ -116,29 +116,29 @@ def opposed_views(
 
 def member_halves(
     affinities: Sequence[Affinity], asked: torch.Tensor, n_wanted: int
-) -> tuple[View, View]:
+) -> tuple[Half, Half]:
     """Two halves of the ensemble that share no member, taught by the same rows.
 
-    As ``opposed_views``, which are weaker: half of the rows may be too few for shapes
+    As ``opposed_halves``, which are weaker: half of the rows may be too few for shapes
     that are thin. Not for a single member, which would stand in both halves.
     """
     rows = torch.arange(len(affinities[0].columns), device=asked.device)
     first, second = (
-        _view(own, rows, asked, n_wanted) for own in (affinities[::2], affinities[1::2])
+        _half(own, rows, asked, n_wanted) for own in (affinities[::2], affinities[1::2])
     )
     return first, second
 
 
-def _view(
+def _half(
     affinities: Sequence[Affinity],
     learnt: torch.Tensor,
     asked: torch.Tensor,
     n_wanted: int,
-) -> View:
+) -> Half:
     """What some members learn from some rows, with the rows asked about."""
     known = [affinity.take(learnt) for affinity in affinities]
     scales = [inverse_root(affinity.column_sums()) for affinity in known]
     fused = fuse(known, scales)
     trivial = trivial_vector(fused.column_sums())
     basis = spectral_basis(gram_of(fused), trivial, n_wanted)
-    return View(fuse([a.take(asked) for a in affinities], scales), basis)
+    return Half(fuse([a.take(asked) for a in affinities], scales), basis)

@@ -6,7 +6,7 @@ import torch
 
 from scedae._spectral import spectral_basis, trivial_vector
 from scedae._spectral.gram import gram_matrix
-from scedae._spectral.views import opposed_views
+from scedae._spectral.halves import opposed_halves
 from tests.helpers import dense_affinity, dense_fused
 from tests.spectral.test_panel import anchored, groups
 
@@ -18,7 +18,7 @@ def test_a_half_is_the_ensemble_of_its_members_on_its_rows(rng, n_members):
     landmarks = [X[rng.choice(len(X), 12, replace=False)] for _ in range(n_members)]
     affinities = [anchored(X, L) for L in landmarks]
     draw = torch.Generator().manual_seed(3)
-    views = opposed_views(affinities, torch.arange(len(X)), 4, draw)
+    views = opposed_halves(affinities, torch.arange(len(X)), 4, draw)
     order = torch.randperm(len(X), generator=torch.Generator().manual_seed(3))
     own = landmarks[::2], landmarks[1::2] or landmarks
     for view, rows, members in zip(views, order.tensor_split(2), own, strict=True):
@@ -38,15 +38,15 @@ def test_halves_share_no_row(rng):
     moved = X.copy()
     moved[order.tensor_split(2)[1]] += rng.standard_normal(2)
     asked = torch.arange(5)
-    first, second = opposed_views([anchored(X, L)] * 2, asked, 3, draw())
-    same, other = opposed_views([anchored(moved, L)] * 2, asked, 3, draw())
+    first, second = opposed_halves([anchored(X, L)] * 2, asked, 3, draw())
+    same, other = opposed_halves([anchored(moved, L)] * 2, asked, 3, draw())
     np.testing.assert_array_equal(first.basis.vectors, same.basis.vectors)
     assert np.abs(second.basis.vectors - other.basis.vectors).max() > 1e-6
 
 
 def test_the_first_vectors_of_a_basis(rng):
     X, _ = groups(rng)
-    views = opposed_views(
+    views = opposed_halves(
         [anchored(X, X[:20])] * 2, torch.arange(9), 6, torch.Generator().manual_seed(0)
     )
     fused = views[0].affinity
