@@ -68,6 +68,7 @@ def test_the_training_rows_get_what_the_fit_gave_them(fitted):
         np.testing.assert_array_equal(labels, both.labels_)
         np.testing.assert_array_equal(confidence, both.confidence_)
         np.testing.assert_array_equal(both.transform(X), both.embedding_)
+        np.testing.assert_array_equal(both.predict_proba(X), both.probabilities_)
     assert both.score([A, B]) == both.score({"a": A, "b": B})
 
 
@@ -88,6 +89,7 @@ def test_with_a_view_missing_the_others_answer(fitted, missing):
     labels, confidence = both.predict_with_confidence(alone)
     np.testing.assert_array_equal(labels, both.predict(listed))
     assert adjusted_rand_score(classes, labels) > 0.6
+    np.testing.assert_array_equal(both.predict_proba(alone).argmax(1), labels)
     assert confidence.min() >= 0
     assert confidence.max() <= 1
 

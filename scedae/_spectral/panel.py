@@ -14,8 +14,8 @@ from scedae._random import generator
 from scedae._spectral.affinity import FusedAffinity, unfuse
 from scedae._spectral.calibration import Calibration, calibrate, renamed
 from scedae._spectral.embedding import Basis
-from scedae._spectral.number import Candidate, candidate, relative_gap
 from scedae._spectral.halves import Half, member_halves, opposed_halves
+from scedae._spectral.number import Candidate, candidate, relative_gap
 
 # Rows that the halves learn from at most, and rows that all are asked about: opinions
 # shall cost little beside the fit.
