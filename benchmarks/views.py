@@ -124,8 +124,8 @@ CASES: dict[str, Case] = {
 FILES: dict[str, Case] = {
     "usps, left and right half": pictures("usps", 16),
     "coil20, left and right half": pictures("coil20", 32),
-    "reuters r8: words, vectors": texts("r8"),
-    "webkb: words, vectors": texts("webkb"),
+    "reuters r8: words, vectors": texts("text_r8_tfidf2000"),
+    "webkb: words, vectors": texts("text_webkb_tfidf2000"),
 }
 
 
