@@ -245,14 +245,19 @@ def test_without_a_spectrum_nothing_is_counted(blobs):
 @pytest.mark.filterwarnings("ignore::scedae.exceptions.DegenerateDataWarning")
 @pytest.mark.filterwarnings("ignore::scedae.exceptions.CollapsedMemberWarning")
 @parametrize_with_checks(
-    [
-        SCEDAE(
-            "auto", hidden_layers=(16, 12), epochs=3, n_landmarks=20, random_state=0
-        ),
-        LandmarkSpectralClustering("auto", n_landmarks=20, random_state=0),
-    ]
+    [LandmarkSpectralClustering("auto", n_landmarks=20, random_state=0)]
 )
 def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow  # all of them together
+@pytest.mark.filterwarnings("ignore::scedae.exceptions.DegenerateDataWarning")
+@pytest.mark.filterwarnings("ignore::scedae.exceptions.CollapsedMemberWarning")
+@parametrize_with_checks(
+    [SCEDAE("auto", hidden_layers=(16, 12), epochs=3, n_landmarks=20, random_state=0)]
+)
+def test_scikit_learn_contract_of_an_ensemble(estimator, check):
     check(estimator)
 
 

@@ -12,8 +12,15 @@ def test_digits_with_the_default_recipe():
     assert clustering_accuracy(y, SCEDAE(10, random_state=0).fit_predict(X)) > 0.85
 
 
+# The first kind stands for the others, which `make test-slow` runs.
+KINDS = [
+    pytest.param(kind, marks=[pytest.mark.slow] if i else [])
+    for i, kind in enumerate(datasets.LIFTS)
+]
+
+
 @pytest.mark.parametrize("name", ["tetra", "chainlink"])
-@pytest.mark.parametrize("kind", datasets.LIFTS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_lifted_shapes_are_separated(name, kind):
     H, y = getattr(datasets, f"make_{name}")(300, random_state=0)
     X = datasets.lift(H, kind, random_state=0)

@@ -101,8 +101,15 @@ def test_a_signal_leaves_nothing_half_written(tmp_path, number, force):
     assert {p.name for p in tmp_path.rglob("*")} == before
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("module", ["typer", "numpy", "torch", "polars"])
+@pytest.mark.parametrize(
+    ("number", "module"),
+    [
+        (signal.SIGINT, "typer"),
+        (signal.SIGTERM, "numpy"),
+        (signal.SIGINT, "torch"),
+        (signal.SIGTERM, "polars"),
+    ],
+)
 def test_a_signal_during_imports_prints_no_traceback(tmp_path, number, module):
     """The signal comes while a module is imported, and becomes another error there."""
     np.save(tmp_path / "a.npy", np.zeros((20, 2)))
