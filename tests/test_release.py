@@ -248,7 +248,7 @@ def test_names_that_are_told_exist(name):
     model = scedae.SCEDAE()
     for call in re.findall(r"`(?:SCEDAE\()?(\w+)=[\"\d]", text):
         assert call in model.get_params(), call
-    for extra in re.findall(r"\.?\[([a-z,]+)\]'", text):
+    for extra in re.findall(r"\[([a-z,]+)\][\"']", text):
         assert set(extra.split(",")) <= set(PROJECT["optional-dependencies"]), extra
 
 

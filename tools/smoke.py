@@ -41,7 +41,8 @@ def fit_predict_save_load(folder: Path) -> None:
 def draw() -> None:
     from scedae import plot
 
-    plot.spectrum(None)
+    X, _ = load_digits()
+    plot.spectrum(LandmarkSpectralClustering(10, random_state=0).fit(X))
 
 
 def read_csv() -> None:
