@@ -71,6 +71,17 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "run_stale_examples": full,
     "nested_sections": False,
+    "subsection_order": [
+        f"../examples/gallery/{section}"
+        for section in (
+            "start",
+            "how_it_works",
+            "answers",
+            "data",
+            "parameters",
+            "benchmarks",
+        )
+    ],
     "within_subsection_order": "FileNameSortKey",
 }
 warnings.filterwarnings("ignore", message="FigureCanvasAgg is non-interactive")

@@ -9,7 +9,7 @@ from io import BytesIO
 from pathlib import Path
 
 import matplotlib.pyplot as plt
-from PIL import Image
+from PIL import Image, ImageOps
 from sphinx_gallery.scrapers import matplotlib_scraper
 
 from scedae._palette import LIGHT
@@ -79,21 +79,13 @@ def show_kept(app, docname, source):
 
 
 def make_thumbnails(app):
-    """Thumbnails of examples that were not executed."""
-    if app.tags.has("full"):
-        return
+    """Of every example: the first picture, cut to the form of a card, not shrunk."""
     for script in Path(app.srcdir, "gallery").rglob("plot_*.py"):
         kept = _kept(script.stem)
         thumb = script.parent / f"images/thumb/sphx_glr_{script.stem}_thumb.png"
         if kept and thumb.exists():
             picture = Image.open(kept[0])
-            picture.thumbnail(_THUMBNAIL)
-            canvas = Image.new("RGB", _THUMBNAIL, "white")
-            canvas.paste(
-                picture,
-                [(a - b) // 2 for a, b in zip(_THUMBNAIL, picture.size, strict=True)],
-            )
-            canvas.save(thumb)
+            ImageOps.fit(picture, _THUMBNAIL, centering=(0, 0)).save(thumb)
 
 
 def setup(app):
