@@ -64,6 +64,16 @@ class FittedView:
         Members that see this view and took part.
     agreement : float
         Mean of what they give to the ensemble's labels; not a number without members.
+
+    Examples
+    --------
+    >>> from scedae import SCEDAE
+    >>> from scedae.datasets import lift, make_tetra
+    >>> X, y = make_tetra(200, random_state=0)
+    >>> views = {"places": X, "lifted": lift(X, random_state=0)}
+    >>> model = SCEDAE(4, effort="fast", epochs=5, random_state=0).fit(views)
+    >>> [(each.name, each.n_features_in) for each in model.views_.values()]
+    [('places', 3), ('lifted', 100)]
     """
 
     name: str
