@@ -192,6 +192,15 @@ default="auto"
     refinement_ : Refinement or None
         What the last step did: whether it was kept, why, and which rows it moved from
         which cluster to which. None where the answer was not refined.
+    probabilities_ : ndarray of shape (n_samples, n_clusters)
+        Chances of all clusters for each training row; see :meth:`predict_proba`. Only
+        if the rows lay in memory.
+    linkage_ : ndarray of shape (n_pieces - 1, 4)
+        How pieces of clusters, and clusters, are merged, in SciPy's form; see
+        :meth:`labels_at`.
+    layers_ : tuple of Layer
+        Other numbers of clusters that are stable, and that of the fit: ``n_clusters``
+        and ``stability``, coarsest first.
     stability_ : float
         How much two halves of the ensemble, which share neither a member nor a row,
         agree with k-means' labels and with each other: from 0 (by chance) to 1. A fit

@@ -228,6 +228,8 @@ class FittedPipeline:
     calibration: spectral.Calibration | None = None
     # (501,) confidence below which 0, 0.001, … 0.5 of the training rows lie; likewise.
     doubt: torch.Tensor | None = None
+    # Finer and coarser clusters; likewise, and none where there is one piece only.
+    tree: spectral.Tree | None = None
 
     def affinity(self, rows: torch.Tensor) -> spectral.FusedAffinity:
         """Z̄ of scaled rows, of shape (n, Σp): encode, anchor, fuse."""
@@ -299,6 +301,11 @@ class FittedPipeline:
         chance = self.calibration(assignment.confidence)
         return spectral.probabilities(assignment.labels, chance, shares)
 
+    def pieces(self, rows: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+        """The pieces of their clusters that scaled rows belong to, (n,)."""
+        assert self.tree is not None, "whoever asks has looked"
+        return self.tree.pieces(self.coordinates(rows), labels)
+
     def novelty(self, rows: torch.Tensor) -> torch.Tensor:
         """How unlike all training rows scaled rows are, (n,); 1 is usual."""
         total, weights = torch.zeros(len(rows), dtype=torch.float64), 0
@@ -351,6 +358,7 @@ class FittedPipeline:
             centers=self.centers.to(device),
             student=self.student and self.student.to(device),
             calibration=self.calibration and self.calibration.to(device),
+            tree=self.tree and self.tree.to(device),
         )
 
 
@@ -368,11 +376,20 @@ def assign_rows(
     return assignment.labels, assignment.confidence
 
 
-def labels_unless_doubtful(
-    threshold: float, pipeline: FittedPipeline, rows: torch.Tensor
+def answer_rows(
+    layer: int | None,
+    threshold: float,
+    pipeline: FittedPipeline,
+    rows: torch.Tensor,
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """What ``assign_rows`` says; a row that is less sure than that has no label."""
+    """What ``assign_rows`` says, with the labels of another layer if one is named.
+
+    A row that is less sure than ``threshold`` has no label.
+    """
     labels, confidence = assign_rows(pipeline, rows)
+    if layer is not None and pipeline.tree is not None:
+        names = torch.from_numpy(pipeline.tree.names(layer)).to(labels.device)
+        labels = names[pipeline.pieces(rows, labels)]
     return torch.where(confidence < threshold, REJECTED, labels), confidence
 
 

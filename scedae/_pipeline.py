@@ -31,6 +31,7 @@ from scedae._model import (
 )
 from scedae._prepared import Prepared
 from scedae._progress import Progress, shares_of_stages
+from scedae._random import generator
 from scedae._refinement import refine
 from scedae._rows import AnyScaler, Rows, on_scaled, scaled
 
@@ -39,7 +40,7 @@ from scedae._rows import AnyScaler, Rows, on_scaled, scaled
 class PipelineFit:
     """What a fit hands over: the pipeline, and its answer for the training rows.
 
-    Of rows that do not lie in memory there are no embedding and no probabilities,
+    Of rows that do not lie in memory there are no embedding, probabilities and pieces,
     labels and confidence are in the form that fits the rows, and agreement, stability
     and candidates are those of the sample.
     """
@@ -55,6 +56,8 @@ class PipelineFit:
     candidates: tuple[spectral.Candidate, ...]  # best first; none, if k was given
     graphs: tuple[spectral.GraphCandidate, ...]  # that were tried, the finest first
     refinement: Refinement | None  # None, if nobody asked for one
+    pieces: np.ndarray | None  # (n,) of the clusters
+    layers: tuple[spectral.Layer, ...]  # that are stable, coarsest first
     reports: tuple[MemberReport, ...]
 
 
@@ -148,6 +151,18 @@ def cluster_members(
         pipeline = replace(
             pipeline, calibration=_calibration(panel, assignment, n_clusters)
         )
+    # Of the clusters as k-means has them, since that is how halves are cut.
+    stability = np.nan
+    if panel is not None:
+        stability = panel.stability(partition.kmeans_labels, n_clusters)
+    pieces: torch.Tensor | None = None
+    layers: tuple[spectral.Layer, ...] = ()
+    if panel is not None:
+        tree = _tree(encoded, fusion, pipeline, points, assignment.labels, seed)
+        if tree is not None:
+            pipeline = replace(pipeline, tree=tree)
+            pieces = tree.pieces(points, assignment.labels)
+            layers = spectral.stable_layers(panel, tree, pieces, stability)
     all_labels, confidence = _answer(pipeline, assignment, rows, progress)
     return PipelineFit(
         pipeline,
@@ -159,13 +174,14 @@ def cluster_members(
         else None,
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
         kmeans_margin=partition.kmeans_margin,
-        # Of the clusters as k-means has them, since that is how halves are cut.
-        stability=panel.stability(partition.kmeans_labels, n_clusters)
-        if panel is not None
-        else np.nan,
+        stability=stability,
         candidates=candidates,
         graphs=graphs,
         refinement=report,
+        pieces=pieces.cpu().numpy()
+        if rows.all_at_hand and pieces is not None
+        else None,
+        layers=layers,
         reports=_as_anchored(encoded.reports, anchored.members),
     )
 
@@ -194,6 +210,26 @@ def _calibration(
         assignment.labels, assignment.confidence, agreement, n_clusters
     )
     return found.to(agreement.device)
+
+
+def _tree(
+    encoded: EncodedEnsemble,
+    fusion: Fusion,
+    pipeline: FittedPipeline,
+    points: torch.Tensor,
+    labels: torch.Tensor,
+    seed: int,
+) -> spectral.Tree | None:
+    """Finer and coarser clusters of the rows at hand."""
+    # Members that share an encoding count once.
+    encodings = {id(m.encoding): m.encoding for m in encoded.members}.values()
+    merging = spectral.merging_coordinates(
+        fusion.points(pipeline.basis, spectral.LAYER_TIMES * pipeline.time),
+        [encoding.blocks() for encoding in encodings],
+        labels,
+        len(pipeline.centers),
+    )
+    return spectral.grow_tree(points, labels, merging, generator(seed, "layers"))
 
 
 def _probabilities(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ from scedae._defaults import MOST_CLUSTERS, Scale
 from scedae._model import (
     ROW_RESULTS,
     FittedPipeline,
+    answer_rows,
     assign_rows,
-    labels_unless_doubtful,
     novelty_of,
     probabilities_of,
 )
@@ -33,6 +33,7 @@ from scedae._spectral import (
     MOST_REJECTED,
     Candidate,
     GraphCandidate,
+    Tree,
     candidates_for,
     confidence_at,
     doubt_quantiles,
@@ -46,6 +47,7 @@ from scedae._storage import (
     pack_reports,
     unpack_candidate,
     unpack_graph,
+    unpack_layer,
     unpack_pipeline,
     unpack_refinement,
     unpack_reports,
@@ -97,6 +99,8 @@ class SpectralClusterer(BaseClusterer):
         self.labels_ = result.labels
         self._store_or_drop("embedding_", result.embedding)
         self._store_or_drop("probabilities_", result.probabilities)
+        self._store_or_drop("_pieces", result.pieces)
+        self.layers_ = result.layers
         self.confidence_ = result.confidence
         self.members_ = result.reports
         self._store_agreement(result.member_agreement)
@@ -120,6 +124,7 @@ class SpectralClusterer(BaseClusterer):
         *,
         out: str | os.PathLike[str] | None = None,
         reject: float | None = None,
+        layer: int | None = None,
     ) -> Any:
         """The cluster of each row, by the road the training rows took.
 
@@ -132,6 +137,9 @@ class SpectralClusterer(BaseClusterer):
             Rows get -1 that are less sure than this share of the training rows was
             (see :meth:`predict_confidence`): of the training rows that share, of new
             ones more or fewer. None and 0 reject nobody.
+        layer : int, default=None
+            Number of clusters to put the rows into, as in :meth:`labels_at`; None is
+            that of the fit.
 
         Returns
         -------
@@ -140,12 +148,13 @@ class SpectralClusterer(BaseClusterer):
             brought into memory, or with ``out``, a memory-mapped one (without ``out``
             of a temporary file that vanishes with it).
         """
-        if not self._share_to_reject(reject):
+        kernel = self._assigning(reject, layer)
+        if kernel is assign_rows:
             return super().predict(X, out=out)
-        return self._apply(X, self._assigning(reject), ROW_RESULTS, out)[0]
+        return self._apply(X, kernel, ROW_RESULTS, out)[0]
 
     def predict_with_confidence(
-        self, X: Any, *, reject: float | None = None
+        self, X: Any, *, reject: float | None = None, layer: int | None = None
     ) -> tuple[Any, Any]:
         """Clusters of the rows and how sure they are, by one walk over the rows.
 
@@ -153,6 +162,7 @@ class SpectralClusterer(BaseClusterer):
         ----------
         X : as in ``fit``, of shape (n_samples, n_features)
         reject : float from 0 to 0.5, default=None
+        layer : int, default=None
             As in ``predict``.
 
         Returns
@@ -162,14 +172,22 @@ class SpectralClusterer(BaseClusterer):
         confidence : ndarray of shape (n_samples,)
             As from ``predict_confidence``.
         """
-        labels, confidence = self._apply(X, self._assigning(reject), ROW_RESULTS)
+        labels, confidence = self._apply(X, self._assigning(reject, layer), ROW_RESULTS)
         return labels, confidence
 
-    def _assigning(self, reject: float | None) -> ModelKernel:
-        """What gives rows their labels and confidence, or -1 to those in doubt."""
+    def _assigning(self, reject: float | None, layer: int | None) -> ModelKernel:
+        """What gives rows their labels and confidence."""
         share = self._share_to_reject(reject)
-        if not share:
+        if layer is not None:
+            self._check_layer(layer)
+        if not share and layer is None:
             return assign_rows
+        return partial(answer_rows, layer, self._threshold(share))
+
+    def _threshold(self, share: float) -> float:
+        """Confidence below which such a share of the training rows lies."""
+        if share == 0:
+            return 0.0
         check_is_fitted(self, "pipeline_")
         doubt = self.pipeline_.doubt
         if doubt is None and hasattr(self, "confidence_"):  # a file from before
@@ -179,7 +197,7 @@ class SpectralClusterer(BaseClusterer):
                 "this model cannot reject rows: it was written by a scedae that did "
                 "not learn how sure rows usually are. Fit again."
             )
-        return partial(labels_unless_doubtful, confidence_at(doubt, share))
+        return confidence_at(doubt, share)
 
     @staticmethod
     def _share_to_reject(reject: float | None) -> float:
@@ -283,6 +301,49 @@ class SpectralClusterer(BaseClusterer):
         (found,) = self._apply(X, probabilities_of, [wide], out)
         return found
 
+    def labels_at(self, n_clusters: int) -> np.ndarray:
+        """The training rows in another number of clusters, without a new fit.
+
+        Layers are nested: each cluster of one is a union of clusters of any finer one.
+        That of the fit is ``labels_``. ``linkage_`` has the whole tree, ``layers_``
+        the numbers that are worth a look, ``predict(X, layer=…)`` the same for new
+        rows.
+
+        Parameters
+        ----------
+        n_clusters : int
+            From 1 to the number of leaves of the tree, ``len(linkage_) + 1``.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        tree = self._check_layer(n_clusters)
+        if not hasattr(self, "_pieces"):
+            raise AttributeError(
+                "the rows of this fit did not lie in memory: ask for their layer with "
+                f"predict(X, layer={n_clusters})."
+            )
+        found: np.ndarray = tree.names(int(n_clusters))[self._pieces]
+        return found
+
+    def _check_layer(self, n_clusters: int) -> Tree:
+        """The tree, if it has a layer of so many clusters."""
+        check_is_fitted(self, "pipeline_")
+        tree: Tree | None = self.pipeline_.tree
+        if tree is None:
+            raise AttributeError(
+                "this model has no layers: it was written by a scedae that did not "
+                "know them, or all its rows are equal. Fit again."
+            )
+        number = isinstance(n_clusters, Integral) and not isinstance(n_clusters, bool)
+        if not number or not 1 <= n_clusters <= tree.n_pieces:
+            raise ValueError(
+                f"there is no layer of {n_clusters!r} clusters: this fit has those of "
+                f"1 to {tree.n_pieces}."
+            )
+        return tree
+
     def _store_or_drop(self, name: str, value: Any) -> None:
         """What a fit may lack must not be left of an earlier one."""
         if value is None:
@@ -320,6 +381,8 @@ class SpectralClusterer(BaseClusterer):
         # Copies: a user who changes them must not change the model.
         self.singular_values_ = pipeline.basis.singular_values.copy()
         self.cluster_centers_ = self.pipeline_.centers.numpy().copy()
+        tree = pipeline.tree
+        self._store_or_drop("linkage_", None if tree is None else tree.linkage.copy())
 
     def _store_candidates(self, candidates: Sequence[Candidate]) -> None:
         if candidates:
@@ -334,12 +397,16 @@ class SpectralClusterer(BaseClusterer):
             tensors["confidence"] = torch.from_numpy(self.confidence_)
         if hasattr(self, "probabilities_"):
             tensors["probabilities"] = torch.from_numpy(self.probabilities_)
+        if hasattr(self, "_pieces"):
+            tensors["pieces"] = torch.from_numpy(self._pieces)
         tensors["member_agreement"] = torch.from_numpy(agreement)
         candidates: tuple[Candidate, ...] = ()
         if hasattr(self, "suggestion_"):
             candidates = self.suggestion_.candidates
         reports, histories = pack_reports(self.members_)
-        refinement = {}
+        layers, refinement = {}, {}
+        if self.layers_:
+            layers["layers"] = [asdict(layer) for layer in self.layers_]
         if self.refinement_ is not None:
             refinement["refinement"] = pack_refinement(self.refinement_)
         return {
@@ -348,6 +415,7 @@ class SpectralClusterer(BaseClusterer):
             "stability": self.stability_,
             "candidates": [asdict(candidate) for candidate in candidates],
             "graphs": [asdict(graph) for graph in self.candidates_],
+            **layers,
             **refinement,
         }, tensors | histories
 
@@ -365,6 +433,13 @@ class SpectralClusterer(BaseClusterer):
                 chosen=True,
             ),
         )
+
+    def _unpack_pieces(self, archive: Archive, tree: Tree) -> np.ndarray:
+        limits: Any = {"dtype": torch.int64, "least": 0, "most": tree.n_pieces - 1}
+        found = archive.tensor("pieces", len(self.labels_), **limits).numpy()
+        if (tree.owners.numpy()[found] != self.labels_).any():
+            raise ModelFileError("its pieces are not those of its labels")
+        return found
 
     def _unpack_probabilities(self, archive: Archive) -> np.ndarray:
         shape = len(self.labels_), len(self.pipeline_.centers)
@@ -387,6 +462,7 @@ class SpectralClusterer(BaseClusterer):
             raise ModelFileError("its members are not those that it reports of")
         self._store_pipeline(pipeline)
         self.candidates_ = self._unpack_graphs(record)
+        self.layers_ = tuple(map(unpack_layer, record.records("layers", default=[])))
         self.refinement_ = None
         if "refinement" in record:
             self.refinement_ = unpack_refinement(record.record("refinement"))
@@ -398,6 +474,8 @@ class SpectralClusterer(BaseClusterer):
             self.confidence_ = archive.shares("confidence", len(self.labels_)).numpy()
             if pipeline.calibration is not None:
                 self.probabilities_ = self._unpack_probabilities(archive)
+            if pipeline.tree is not None:
+                self._pieces = self._unpack_pieces(archive, pipeline.tree)
         self._store_agreement(archive.shares("member_agreement", took_part).numpy())
         check_views_fit(self, pipeline)
         self._store_views()

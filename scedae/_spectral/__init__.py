@@ -39,15 +39,24 @@ from scedae._spectral.gram import Gram, Symmetric, gram_matrix
 from scedae._spectral.judge import GraphCandidate, Judge, Verdict
 from scedae._spectral.kmeans import kmeans, revive_empty
 from scedae._spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
+from scedae._spectral.layers import (
+    LAYER_TIMES,
+    Layer,
+    Tree,
+    grow_tree,
+    is_tree,
+    merging_coordinates,
+)
 from scedae._spectral.metric import round_clusters
 from scedae._spectral.novelty import distance_ratio, usual_distances
 from scedae._spectral.number import Candidate, candidates_for
-from scedae._spectral.panel import Panel, weigh_numbers
+from scedae._spectral.panel import Panel, stable_layers, weigh_numbers
 from scedae._spectral.partition import Partition, partition_rows
 
 __all__ = [
     "EMBEDDINGS",
     "LANDMARK_METHODS",
+    "LAYER_TIMES",
     "MOST_REJECTED",
     "Affinity",
     "Basis",
@@ -58,10 +67,12 @@ __all__ = [
     "Gram",
     "GraphCandidate",
     "Judge",
+    "Layer",
     "Neighbors",
     "Panel",
     "Partition",
     "Symmetric",
+    "Tree",
     "Verdict",
     "candidates_for",
     "choose_landmarks",
@@ -76,13 +87,16 @@ __all__ = [
     "fuse",
     "gram_matrix",
     "gram_of",
+    "grow_tree",
     "inverse_root",
+    "is_tree",
     "kmeans",
     "landmark_affinity",
     "landmark_votes",
     "margin",
     "margin_of_answers",
     "mean_distance",
+    "merging_coordinates",
     "n_vectors",
     "nearest",
     "nearest_landmarks",
@@ -91,6 +105,7 @@ __all__ = [
     "revive_empty",
     "round_clusters",
     "spectral_basis",
+    "stable_layers",
     "trivial_vector",
     "unfuse",
     "usual_distances",

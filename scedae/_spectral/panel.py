@@ -15,6 +15,7 @@ from scedae._spectral.affinity import FusedAffinity, unfuse
 from scedae._spectral.calibration import Calibration, calibrate, renamed
 from scedae._spectral.embedding import Basis
 from scedae._spectral.halves import Half, member_halves, opposed_halves
+from scedae._spectral.layers import Layer, Tree
 from scedae._spectral.number import Candidate, candidate, relative_gap
 
 # Rows that the halves learn from at most, and rows that all are asked about: opinions
@@ -27,6 +28,10 @@ _ROWS_SHARED = 20_000
 _CUTS = 2
 # Numbers of clusters whose stability is looked at: those after the largest gaps.
 _FEWEST_WEIGHED, _MOST_WEIGHED = 3, 6
+# Layers are weighed up to this number of clusters, on so many rows; so many beside
+# that of the fit are named, if they are as stable as this.
+_MOST_CLUSTERS, _ROWS_OF_LAYERS = 30, 500
+_MOST_LAYERS, _STABLE = 4, 0.6
 
 
 class Panel:
@@ -77,6 +82,29 @@ class Panel:
     def stability(self, labels: torch.Tensor, n_clusters: int) -> float:
         """How much the halves agree with the labels of all rows, and together."""
         return self._agreement(labels[self._asked].cpu().numpy(), n_clusters)
+
+    def stability_of_layer(self, labels: torch.Tensor, n_clusters: int) -> float:
+        """The same by one pair of halves, on few of the rows: there are many layers."""
+        few = self._few
+        opinions = [
+            self._opinion(
+                Half(half.affinity.take(few), half.basis), n_clusters, "layer"
+            )
+            for half in self._pairs[0]
+        ]
+        own = labels[self._asked][few].cpu().numpy()
+        return agreement_beyond_chance([own, *opinions])
+
+    @property
+    def most_clusters(self) -> int:
+        """Into how many clusters the halves can cut rows."""
+        vectors = [len(half.basis.singular_values) for half in self._pairs[0]]
+        return min(*vectors, len(self._few))
+
+    @cached_property
+    def _few(self) -> torch.Tensor:
+        count = min(_ROWS_OF_LAYERS, len(self._asked))
+        return torch.arange(count, device=self._asked.device)
 
     def _agreement(self, labels: np.ndarray, n_clusters: int) -> float:
         found = []
@@ -145,6 +173,31 @@ def weigh_numbers(
         found = candidate(k, gaps[k], stabilities)
         best = max(best, found.score)
         yield found
+
+
+def stable_layers(
+    panel: Panel, tree: Tree, pieces: torch.Tensor, stability: float
+) -> tuple[Layer, ...]:
+    """The layer of the fit and others that are stable, coarsest first.
+
+    Of those that are more stable than their neighbours, the most stable ones.
+    ``pieces`` are those of the rows at hand, ``stability`` is that of the fit.
+    """
+    own = tree.n_clusters
+    most = min(2 * own, tree.n_pieces, _MOST_CLUSTERS, panel.most_clusters)
+    held = {}
+    for n_clusters in range(2, most + 1):
+        names = torch.from_numpy(tree.names(n_clusters)).to(pieces.device)
+        held[n_clusters] = panel.stability_of_layer(names[pieces], n_clusters)
+    peaks = [
+        Layer(n, value)
+        for n, value in held.items()
+        if n != own
+        and value >= max(_STABLE, held.get(n - 1, 0.0), held.get(n + 1, 0.0))
+    ]
+    peaks.sort(key=lambda layer: -layer.stability)
+    found = [Layer(own, stability), *peaks[:_MOST_LAYERS]]
+    return tuple(sorted(found, key=lambda layer: layer.n_clusters))
 
 
 def agreement_beyond_chance(opinions: Sequence[np.ndarray]) -> float:

@@ -31,7 +31,10 @@ from scedae._spectral import (
     Calibration,
     Candidate,
     GraphCandidate,
+    Layer,
+    Tree,
     diffusion_time,
+    is_tree,
 )
 from scedae._storage.archive import Archive, pack_encoder, unpack_encoder
 from scedae._storage.records import Record
@@ -142,6 +145,11 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         "embedding": pipeline.embedding,
         "time": pipeline.time,
     }
+    if pipeline.tree is not None:
+        info["layered"] = True
+        tensors["tree.centers"] = pipeline.tree.centers
+        tensors["tree.owners"] = pipeline.tree.owners
+        tensors["tree.linkage"] = torch.from_numpy(pipeline.tree.linkage)
     if pipeline.doubt is not None:
         info["doubt"] = True
         tensors["doubt"] = pipeline.doubt
@@ -169,6 +177,7 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
     time = record.number("time", 0, 1000) if "time" in record else None
     student = _unpack_student(record, archive, scaler.n_columns, n_clusters)
     doubt = _unpack_doubt(archive) if record.flag("doubt", default=False) else None
+    layered = record.flag("layered", default=False)
     calibration = None
     if record.flag("calibrated", default=False):
         calibration = _unpack_calibration(archive)
@@ -190,7 +199,28 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
         student=student,
         calibration=calibration,
         doubt=doubt,
+        tree=_unpack_tree(archive, width, n_clusters) if layered else None,
     )
+
+
+def _unpack_tree(archive: Archive, width: int, n_clusters: int) -> Tree:
+    centers = archive.tensor("tree.centers", None, width)
+    limits: Any = {"dtype": torch.int64, "least": 0, "most": n_clusters - 1}
+    owners = archive.tensor("tree.owners", len(centers), **limits)
+    linkage = archive.tensor("tree.linkage", len(centers) - 1, 4, least=0)
+    tree = Tree(centers, owners, linkage.numpy())
+    if bool((owners.diff() < 0).any()) or not is_tree(tree):
+        raise ModelFileError("its layers are no tree of its clusters")
+    return tree
+
+
+def unpack_layer(record: Record) -> Layer:
+    layer = Layer(
+        n_clusters=record.integer("n_clusters", 1),
+        stability=record.number("stability", 0, 1),
+    )
+    record.finish()
+    return layer
 
 
 def _unpack_doubt(archive: Archive) -> torch.Tensor:
