@@ -26,6 +26,9 @@ from scedae._threads import share_out
 
 # Encodings that the judge ties rows by; more say the same.
 _JUDGE_CODES = 3
+# A coarser graph is taken for a score below this part of the finer one's. What differs
+# less, other rows or landmarks would turn around, and a fine graph loses the least.
+_CLEARLY_LESS = 0.97
 # Parts of counting: to anchor, to ask halves for their vectors, and to weigh a number.
 _ANCHORED, _ASKED, _WEIGHED = 0.3, 0.3, 0.07
 # Starts of k-means for a partition that is judged, which need not be the last word.
@@ -109,14 +112,14 @@ class Anchoring:
             only = self.at(scales[0], n_clusters, share=1.0)
             return only, (_said(only, None, chosen=True),)
         best: Anchored | None = None  # one graph is kept at a time: they are large
-        lowest, said = math.inf, []
+        lowest, chosen, said = math.inf, 0, []
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
             tried = self.at(scale, n_clusters, share=1 / len(scales), words=words)
             labels = self._trial(tried, n_clusters, self.judge.rows)
             verdict = self.judge.weigh(labels, n_clusters)
             said.append(_said(tried, verdict, chosen=False))
-            if best is None or verdict.score < lowest:
+            if best is None or verdict.score < _CLEARLY_LESS * lowest:
                 best, lowest, chosen = tried, verdict.score, i
         assert best is not None
         said[chosen] = replace(said[chosen], chosen=True)

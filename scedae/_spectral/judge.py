@@ -47,8 +47,9 @@ class GraphCandidate:
     largest : float or None
         Share of the rows in the largest cluster.
     score : float or None
-        The cut, and more of it the more the largest cluster outgrows an equal share;
-        the smallest wins.
+        The cut, and more of it the more the largest cluster outgrows an equal share.
+        The smallest wins, where it is clear: a coarser graph is taken for a score that
+        is 3 % less.
     chosen : bool
         Whether the fit went on with this graph.
 

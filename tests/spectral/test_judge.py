@@ -117,8 +117,27 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
     (chosen,) = (each for each in fitted.candidates_ if each.chosen)
     assert chosen.n_landmarks == len(fitted.pipeline_.members[0].landmarks)
     assert chosen.n_neighbors == fitted.pipeline_.n_neighbors
-    assert chosen.score == min(each.score for each in fitted.candidates_)
+    assert chosen.score <= min(each.score for each in fitted.candidates_) / 0.97
     assert sorted(np.bincount(fitted.labels_)) == [20, 40, 300]
+
+
+@pytest.mark.parametrize(
+    ("scores", "expected"),
+    [
+        ([0.1, 0.098, 0.098], 0),  # no clear difference: the finest
+        ([0.1, 0.096, 0.094], 1),
+        ([0.1, 0.2, 0.05], 2),
+        ([0.1, 0.05, 0.0495], 1),
+    ],
+)
+def test_a_coarser_graph_must_be_clearly_better(rng, monkeypatch, scores, expected):
+    left = iter(scores)
+    monkeypatch.setattr(
+        Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
+    )
+    X, _ = blobs(rng)
+    fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(X)
+    assert [each.chosen for each in fitted.candidates_].index(True) == expected
 
 
 @pytest.mark.parametrize(
