@@ -68,6 +68,7 @@ lint-files:
 # Warnings are errors, and every link inside the site is followed; nothing outside is asked.
 SITE := docs/_build/html
 docs docs-full: $(READY)
+	rm -rf docs/_build docs/gallery docs/api/generated
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet $(if $(filter docs-full,$@),--tag full) docs $(SITE)
 	$(BIN)/python docs/_ext/check_links.py $(SITE)
 

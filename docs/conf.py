@@ -69,7 +69,6 @@ sphinx_gallery_conf = {
     "min_reported_time": 1,
     "thumbnail_size": (400, 280),
     "remove_config_comments": True,
-    "run_stale_examples": full,
     "nested_sections": False,
     "subsection_order": [
         f"../examples/gallery/{section}"
@@ -95,6 +94,10 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": "scedae"},
     "show_toc_level": 2,
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        "performance": [],  # its tables need the room
+    },
     "navigation_with_keys": False,
     "header_links_before_dropdown": 6,
     "navbar_align": "left",
