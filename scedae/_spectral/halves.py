@@ -48,7 +48,7 @@ class Half:
         self, n_clusters: int, embedding: str, generator: torch.Generator
     ) -> np.ndarray:
         """Clusters of the rows, as this half has them, of shape (n,)."""
-        points = self._points(n_clusters, embedding)
+        points = self.points(n_clusters, embedding)
         found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
         return nearest(points, found.centers)[:, 0].cpu().numpy()
 
@@ -64,7 +64,7 @@ class Half:
         Where this half departs from those labels, it does so for clusters that are
         better in its own eyes, and not for want of a good start.
         """
-        points = self._points(n_clusters, embedding)
+        points = self.points(n_clusters, embedding)
         found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
         means = means_by_label(points, labels, found.centers)
         beside = kmeans_from(points, means, _ROUNDS)
@@ -72,7 +72,8 @@ class Half:
             found = beside
         return nearest(points, found.centers)[:, 0].cpu().numpy()
 
-    def _points(self, n_clusters: int, embedding: str) -> torch.Tensor:
+    def points(self, n_clusters: int, embedding: str) -> torch.Tensor:
+        """Coordinates of the rows, as this half has them, of shape (n, q)."""
         basis = self.basis.first(n_vectors(embedding, n_clusters))
         time = embedding_time(basis, embedding, n_clusters)
         matrix = torch.from_numpy(embedding_matrix(basis, time))

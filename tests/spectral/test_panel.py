@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from sklearn.metrics import adjusted_rand_score
 
 from scedae._spectral import (
     Panel,
@@ -139,3 +140,11 @@ def test_rows_are_cut_twice(rng):
     assert single[0] != single[1]
     # The second cut is asked under the first one's name here: close, not equal.
     assert whole == pytest.approx(np.mean(single), abs=0.1)
+
+
+@pytest.mark.parametrize("sizes", [(1, 1), (1, 4), (3, 5), (40, 40)])
+def test_agreement_is_the_adjusted_rand_index(rng, sizes):
+    first, second = (rng.integers(n, size=40) for n in sizes)
+    second[:20] = first[:20] % sizes[1]
+    expected = max(adjusted_rand_score(first, second), 0)
+    assert agreement_beyond_chance([first, second]) == pytest.approx(expected)
