@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from scedae._landmark_spectral import LandmarkSpectralClustering
     from scedae._members import MemberSpec
     from scedae._model import FittedPipeline, FittedView, MemberReport, Refinement
-    from scedae._spectral import GraphCandidate
+    from scedae._spectral import GraphCandidate, Layer
     from scedae._suggest_clusters import suggest_clusters
     from scedae._suggestion import ClusterSuggestion
     from scedae._table_pipeline import make_table_pipeline
@@ -26,6 +26,7 @@ __all__ = [
     "FittedView",
     "GraphCandidate",
     "LandmarkSpectralClustering",
+    "Layer",
     "MemberReport",
     "MemberSpec",
     "Refinement",
@@ -49,6 +50,7 @@ __getattr__, __dir__ = on_demand(
         "FittedView": "scedae._model",
         "GraphCandidate": "scedae._spectral",
         "LandmarkSpectralClustering": "scedae._landmark_spectral",
+        "Layer": "scedae._spectral",
         "MemberReport": "scedae._model",
         "MemberSpec": "scedae._members",
         "Refinement": "scedae._model",

@@ -304,7 +304,8 @@ class FittedPipeline:
     def pieces(self, rows: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """The pieces of their clusters that scaled rows belong to, (n,)."""
         assert self.tree is not None, "whoever asks has looked"
-        return self.tree.pieces(self.coordinates(rows), labels)
+        points = spectral.embed(self.affinity(rows), self._splitting.to(rows.device))
+        return self.tree.pieces(points, labels)
 
     def novelty(self, rows: torch.Tensor) -> torch.Tensor:
         """How unlike all training rows scaled rows are, (n,); 1 is usual."""
@@ -324,6 +325,12 @@ class FittedPipeline:
     def _projection(self) -> torch.Tensor:
         """What takes a row of Z̄ to its coordinates, of shape (Σp, q)."""
         return torch.from_numpy(spectral.embedding_matrix(self.basis, self.time))
+
+    @cached_property
+    def _splitting(self) -> torch.Tensor:
+        """The same to those by which clusters are split into pieces."""
+        time = spectral.splitting_time(self.basis.singular_values, self.time)
+        return torch.from_numpy(spectral.embedding_matrix(self.basis, time))
 
     def of_views(self, names: Collection[str]) -> FittedPipeline:
         """What the members of some views say, where nobody has seen the others.

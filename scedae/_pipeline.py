@@ -158,10 +158,11 @@ def cluster_members(
     pieces: torch.Tensor | None = None
     layers: tuple[spectral.Layer, ...] = ()
     if panel is not None:
-        tree = _tree(encoded, fusion, pipeline, points, assignment.labels, seed)
-        if tree is not None:
+        tree, pieces = _tree(encoded, fusion, pipeline, assignment.labels, seed)
+        if tree is None:
+            pieces = None
+        else:
             pipeline = replace(pipeline, tree=tree)
-            pieces = tree.pieces(points, assignment.labels)
             layers = spectral.stable_layers(panel, tree, pieces, stability)
     all_labels, confidence = _answer(pipeline, assignment, rows, progress)
     return PipelineFit(
@@ -216,20 +217,23 @@ def _tree(
     encoded: EncodedEnsemble,
     fusion: Fusion,
     pipeline: FittedPipeline,
-    points: torch.Tensor,
     labels: torch.Tensor,
     seed: int,
-) -> spectral.Tree | None:
-    """Finer and coarser clusters of the rows at hand."""
+) -> tuple[spectral.Tree | None, torch.Tensor]:
+    """Finer and coarser clusters, and the pieces of the rows at hand."""
+    basis, time = pipeline.basis, pipeline.time
+    short = spectral.splitting_time(basis.singular_values, time)
+    points = fusion.points(basis, short)
     # Members that share an encoding count once.
     encodings = {id(m.encoding): m.encoding for m in encoded.members}.values()
     merging = spectral.merging_coordinates(
-        fusion.points(pipeline.basis, spectral.LAYER_TIMES * pipeline.time),
+        fusion.points(basis, spectral.LAYER_TIMES * time),
         [encoding.blocks() for encoding in encodings],
         labels,
         len(pipeline.centers),
     )
-    return spectral.grow_tree(points, labels, merging, generator(seed, "layers"))
+    tree = spectral.grow_tree(points, labels, merging, generator(seed, "layers"))
+    return tree, labels if tree is None else tree.pieces(points, labels)
 
 
 def _probabilities(

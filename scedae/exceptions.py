@@ -62,6 +62,17 @@ class ModelFileError(ScedaeError, ValueError):
     """
 
 
+class NotLearntError(ScedaeError, AttributeError):
+    """A model does not know what it is asked for: its file is older than the question.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import NotLearntError
+    >>> issubclass(NotLearntError, AttributeError)
+    True
+    """
+
+
 class DatasetNotFoundError(ScedaeError, FileNotFoundError):
     """A data set is neither on this machine nor to be had from OpenML.
 

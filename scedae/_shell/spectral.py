@@ -54,7 +54,7 @@ from scedae._storage import (
 )
 from scedae._suggestion import ClusterSuggestion
 from scedae._validation import check_landmarks, warn_if_unstable
-from scedae.exceptions import ModelFileError
+from scedae.exceptions import ModelFileError, NotLearntError
 
 
 class SpectralClusterer(BaseClusterer):
@@ -193,7 +193,7 @@ class SpectralClusterer(BaseClusterer):
         if doubt is None and hasattr(self, "confidence_"):  # a file from before
             doubt = doubt_quantiles(self.confidence_)
         if doubt is None:
-            raise AttributeError(
+            raise NotLearntError(
                 "this model cannot reject rows: it was written by a scedae that did "
                 "not learn how sure rows usually are. Fit again."
             )
@@ -234,7 +234,7 @@ class SpectralClusterer(BaseClusterer):
         """
         check_is_fitted(self, "pipeline_")
         if any(member.usual is None for member in self.pipeline_.members):
-            raise AttributeError(
+            raise NotLearntError(
                 "this model cannot tell new rows: it was written by a scedae that did "
                 "not learn how far rows usually lie. Fit again."
             )
@@ -293,7 +293,7 @@ class SpectralClusterer(BaseClusterer):
         check_is_fitted(self, "pipeline_")
         pipeline: FittedPipeline = self.pipeline_
         if pipeline.calibration is None:
-            raise AttributeError(
+            raise NotLearntError(
                 "this model has no probabilities: it was written by a scedae that did "
                 "not learn them. Fit again; predict_confidence works as it did."
             )
@@ -320,7 +320,7 @@ class SpectralClusterer(BaseClusterer):
         """
         tree = self._check_layer(n_clusters)
         if not hasattr(self, "_pieces"):
-            raise AttributeError(
+            raise NotLearntError(
                 "the rows of this fit did not lie in memory: ask for their layer with "
                 f"predict(X, layer={n_clusters})."
             )
@@ -332,7 +332,7 @@ class SpectralClusterer(BaseClusterer):
         check_is_fitted(self, "pipeline_")
         tree: Tree | None = self.pipeline_.tree
         if tree is None:
-            raise AttributeError(
+            raise NotLearntError(
                 "this model has no layers: it was written by a scedae that did not "
                 "know them, or all its rows are equal. Fit again."
             )

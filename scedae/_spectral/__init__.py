@@ -46,6 +46,7 @@ from scedae._spectral.layers import (
     grow_tree,
     is_tree,
     merging_coordinates,
+    splitting_time,
 )
 from scedae._spectral.metric import round_clusters
 from scedae._spectral.novelty import distance_ratio, usual_distances
@@ -105,6 +106,7 @@ __all__ = [
     "revive_empty",
     "round_clusters",
     "spectral_basis",
+    "splitting_time",
     "stable_layers",
     "trivial_vector",
     "unfuse",

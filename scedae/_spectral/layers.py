@@ -8,12 +8,15 @@ merges the two groups whose union adds least to the squared distances from means
   after eight times the time of diffusion, by which near clusters have flowed together;
   and its mean in the encodings, since clusters that no tie connects are all equally
   far from each other in the embedding.
-- *Splitting* goes by the embedding. Pieces of each cluster are found by Ward on a
-  sample of its rows; a row belongs to the nearest piece of its own cluster.
+- *Splitting* goes by the embedding after a shorter time, since by the time of the fit
+  the rows of a cluster that nothing ties to others have become one. Pieces of each
+  cluster are found by Ward on a sample of its rows; a row belongs to the nearest piece
+  of its own cluster.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -26,6 +29,8 @@ from scedae._spectral.kmeans import means_by_label
 
 # Times the time of diffusion, for the clusters' distances from each other.
 LAYER_TIMES = 8
+# What the last vector keeps at least of its weight, where clusters are split.
+_LEAST_WEIGHT = 0.25
 # Pieces: so many for each cluster on average, and at least so many in all, as long as
 # rows are enough.
 _PIECES_A_CLUSTER, _FEWEST_PIECES, _ROWS_A_PIECE = 3, 12, 5
@@ -53,7 +58,7 @@ class Layer:
 class Tree:
     """Pieces of clusters, and how they are put together again."""
 
-    centers: torch.Tensor  # (f, q) of the pieces, in the embedding, float64
+    centers: torch.Tensor  # (f, q) of the pieces, after the splitting time, float64
     owners: torch.Tensor  # (f,) the cluster that each is a part of; never falling
     linkage: np.ndarray  # (f - 1, 4) in SciPy's form
 
@@ -105,6 +110,16 @@ def _joined(
         yield left, right
 
 
+def splitting_time(singular_values: np.ndarray, time: float) -> float:
+    """Time of diffusion of the coordinates by which clusters are split."""
+    first, last = float(singular_values[0]), float(singular_values[-1])
+    if last <= 0 or first <= 0:
+        return 0.0
+    if last >= first:
+        return time
+    return min(time, math.log(_LEAST_WEIGHT) / math.log(last / first))
+
+
 def grow_tree(
     points: torch.Tensor,
     labels: torch.Tensor,
@@ -116,7 +131,7 @@ def grow_tree(
     Parameters
     ----------
     points : tensor of shape (n, q)
-        The rows at hand, in the embedding.
+        The rows at hand, embedded after the ``splitting_time``.
     labels : tensor of shape (n,)
     merging : ndarray of shape (k, c)
         Coordinates of the clusters among each other (``merging_coordinates``).

@@ -11,9 +11,12 @@ import typer
 from scedae.cli.messages import InputError
 from scedae.cli.options import (
     Header,
+    Layers,
+    Proba,
     Separator,
     Sheet,
     names,
+    numbers,
     reading_option,
     separator,
 )
@@ -182,6 +185,8 @@ def fit(
             "apostrophe before them.",
         ),
     ] = False,
+    proba: Proba = False,
+    layers: Layers = None,
     as_json: Annotated[
         bool, _switch("--json", help="Print the record of the run as JSON.")
     ] = False,
@@ -247,6 +252,7 @@ def fit(
             "impute": impute,
             "sheet": sheet,
         },
+        more={"proba": proba, "layers": numbers(layers)},
         force=force,
         verbatim_ids=verbatim_ids,
         as_json=as_json,

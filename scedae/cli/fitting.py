@@ -15,7 +15,9 @@ from scedae import SCEDAE
 from scedae._progress import one_bar
 from scedae._table_pipeline import table_parameters
 from scedae.cli.choice import Choice, Reading
+from scedae.cli.kept_columns import Labelled, write_csv
 from scedae.cli.messages import InputError, errors_of, note, noted_warnings, say
+from scedae.cli.more_columns import More
 from scedae.cli.output import (
     LABELS,
     MODEL,
@@ -45,6 +47,7 @@ def cluster_table(
     published: bool,
     choice: dict[str, Any],
     reading: dict[str, Any],
+    more: dict[str, Any],
     force: bool,
     verbatim_ids: bool,
     as_json: bool,
@@ -63,7 +66,13 @@ def cluster_table(
 
     with new_folder(out, force=force, inputs=source.files) as folder:
         run = _run(
-            build, source, asked, folder, report=report, verbatim_ids=verbatim_ids
+            build,
+            source,
+            asked,
+            folder,
+            More(**more),
+            report=report,
+            verbatim_ids=verbatim_ids,
         )
     if as_json:
         typer.echo(json.dumps(run, ensure_ascii=False))
@@ -85,6 +94,7 @@ def _run(
     source: Source,
     asked: Asked,
     folder: Path,
+    more: More,
     *,
     report: bool,
     verbatim_ids: bool,
@@ -109,9 +119,7 @@ def _run(
             model.table_ = table.learnt(asked.reading)
         bar.stage("write")
         model.save(folder / MODEL)
-        with (folder / LABELS).open("w", encoding="utf-8", newline="") as file:
-            lines = (table.ids, model.labels_, model.confidence_)
-            write_labels(file, [lines], verbatim=verbatim_ids)
+        _write_labels(folder / LABELS, model, table, more, verbatim=verbatim_ids)
         run = describe_run(model, source, asked.choice, asked.reading, table)
         if table.labels is not None:
             run["scores"] = evaluate(table.labels, model.labels_)
@@ -125,6 +133,18 @@ def _run(
     run["warnings"] = warnings
     write_record(folder / RUN, run)
     return run
+
+
+def _write_labels(
+    path: Path, model: SCEDAE, table: Table, more: More, *, verbatim: bool
+) -> None:
+    beside = more.of_fit(model)
+    answer = table.ids, model.labels_, model.confidence_
+    with path.open("w", encoding="utf-8", newline="") as file:
+        if beside is None:
+            write_labels(file, [answer], verbatim=verbatim)
+        else:
+            write_csv(file, [Labelled(*answer, more=beside)], verbatim=verbatim)
 
 
 def _report(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> None:

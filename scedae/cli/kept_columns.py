@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -21,19 +21,36 @@ _MARK = {b"scedae": b"labels"}
 
 @dataclass(frozen=True)
 class Labelled:
-    """Some rows with their answer; ``kept`` are their columns, if asked for."""
+    """Some rows with their answer; ``kept`` are their columns, if asked for.
+
+    ``more`` is what else the model says of them.
+    """
 
     ids: np.ndarray
     labels: np.ndarray
     confidence: np.ndarray
     kept: pl.DataFrame | None = None
+    more: pl.DataFrame | None = None
+
+    def beside(self) -> pl.DataFrame | None:
+        """What stands beside id, label and confidence; names that are taken change."""
+        frames = [] if self.more is None else [self.more]
+        if self.kept is not None:
+            taken = [] if self.more is None else self.more.columns
+            names = beside_labels(self.kept.columns, taken)
+            columns = zip(self.kept.iter_columns(), names, strict=True)
+            frames.append(
+                pl.DataFrame([column.alias(name) for column, name in columns])
+            )
+        return pl.concat(frames, how="horizontal") if frames else None
 
 
 def write_csv(file: IO[str], parts: Iterable[Labelled], *, verbatim: bool) -> None:
     """A line for each row: id, label, confidence, and the columns that are kept."""
     on_terminal = file.isatty()
     for number, part in enumerate(parts):
-        names = [] if part.kept is None else beside_labels(part.kept.columns)
+        beside = part.beside()
+        names = [] if beside is None else beside.columns
         if number == 0:
             header = pl.DataFrame([[*LABEL_COLUMNS, *names]], orient="row")
             file.write(_lines(header, verbatim=verbatim)[0] + "\n")
@@ -44,8 +61,8 @@ def write_csv(file: IO[str], parts: Iterable[Labelled], *, verbatim: bool) -> No
             verbatim=verbatim,
             on_terminal=on_terminal,
         )
-        if part.kept is not None:
-            cells = _lines(part.kept, verbatim=verbatim)
+        if beside is not None:
+            cells = _lines(beside, verbatim=verbatim)
             if on_terminal:
                 cells = [printable(line) for line in cells]
             lines = map(",".join, zip(lines, cells, strict=True))
@@ -75,12 +92,13 @@ def is_parquet_labels(path: Path) -> bool:
     return _MARK.items() <= found.items()
 
 
-def beside_labels(columns: list[str]) -> list[str]:
-    """Names of kept columns: those of the labels are taken."""
-    taken, names = {*LABEL_COLUMNS, *columns}, []
+def beside_labels(columns: list[str], more: Sequence[str] = ()) -> list[str]:
+    """Names of kept columns: those of the labels, and ``more``, are taken."""
+    ours = {*LABEL_COLUMNS, *more}
+    taken, names = {*ours, *columns}, []
     for name in columns:
         new = name
-        while new in LABEL_COLUMNS or (new != name and new in taken):
+        while new in ours or (new != name and new in taken):
             new += "_input"
         names.append(new)
         taken.add(new)
@@ -96,13 +114,12 @@ def _frame(part: Labelled) -> pl.DataFrame:
             "confidence": part.confidence.astype(np.float32),
         }
     )
-    if part.kept is None:
+    beside = part.beside()
+    if beside is None:
         return answer
     # Categories have another list of names in each part.
-    plain = part.kept.with_columns(pl.col(pl.Categorical).cast(pl.String))
-    names = beside_labels(plain.columns)
-    columns = zip(plain.iter_columns(), names, strict=True)
-    return answer.with_columns(column.alias(name) for column, name in columns)
+    plain = beside.with_columns(pl.col(pl.Categorical).cast(pl.String))
+    return pl.concat([answer, plain], how="horizontal")
 
 
 def _lines(frame: pl.DataFrame, *, verbatim: bool) -> list[str]:

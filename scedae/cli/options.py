@@ -38,6 +38,27 @@ Sheet = Annotated[
 ]
 
 
+Proba = Annotated[
+    bool,
+    typer.Option("--proba", help="Write the chance of each cluster: probability_0, …"),
+]
+Layers = Annotated[
+    str | None,
+    typer.Option(
+        help="Write labels at other numbers of clusters too, as 4,20: layer_4, …",
+        metavar="N,N",
+    ),
+]
+
+
+def numbers(text: str | None) -> tuple[int, ...]:
+    """The numbers of clusters in "4,20"."""
+    words = names(text)
+    if not all(word.isdecimal() and int(word) > 0 for word in words):
+        raise InputError(f"--layers {text!r} must be numbers of clusters, as 4,20.")
+    return tuple(dict.fromkeys(map(int, words)))
+
+
 def names(text: str | None) -> tuple[str, ...]:
     """The words of "a,b,c"."""
     return tuple(name.strip() for name in text.split(",")) if text else ()

@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from scedae.cli.messages import InputError
-from scedae.cli.options import Header, Separator, Sheet, separator
+from scedae.cli.options import (
+    Header,
+    Layers,
+    Proba,
+    Separator,
+    Sheet,
+    numbers,
+    separator,
+)
 
 
 def predict(
@@ -36,6 +44,24 @@ def predict(
             "--keep-columns", help="Write the columns of DATA beside the labels."
         ),
     ] = False,
+    proba: Proba = False,
+    novelty: Annotated[
+        bool,
+        typer.Option(
+            "--novelty",
+            help="Write how far rows are from all rows of the fit: 1 is usual.",
+        ),
+    ] = False,
+    reject: Annotated[
+        float | None,
+        typer.Option(
+            help="Give label -1 to rows that are less sure than this share of the "
+            "rows of the fit.",
+            min=0,
+            max=0.5,
+        ),
+    ] = None,
+    layers: Layers = None,
     sep: Separator = None,
     header: Header = None,
     sheet: Sheet = None,
@@ -72,6 +98,8 @@ def predict(
     scedae predict run/model.scedae new.parquet -o labels.csv --id-column barcode
 
     scedae predict run new.csv --keep-columns -o new_with_clusters.parquet
+
+    scedae predict run new.csv --proba --reject 0.05 -o labels.csv
     """
     if as_json and out is None:
         raise InputError("--json needs --out: labels would stand beside the summary.")
@@ -85,6 +113,8 @@ def predict(
         device,
         {"separator": separator(sep), "header": header, "sheet": sheet},
         keep=keep_columns,
+        more={"proba": proba, "novelty": novelty, "layers": numbers(layers)},
+        reject=reject,
         force=force,
         as_json=as_json,
         quiet=quiet,

@@ -26,6 +26,7 @@ from scedae.cli.kept_columns import (
     write_parquet,
 )
 from scedae.cli.messages import errors_of, note, noted_warnings
+from scedae.cli.more_columns import More
 from scedae.cli.output import MODEL, new_file, new_labels, refuse_unless
 from scedae.cli.parts import Part, Wanted, read_parts
 from scedae.cli.sources import Source
@@ -40,22 +41,32 @@ def predict_file(
     reading: dict[str, Any],
     *,
     keep: bool,
+    more: dict[str, Any],
+    reject: float | None,
     force: bool,
     as_json: bool,
     quiet: bool,
     verbatim_ids: bool,
 ) -> None:
-    """What ``scedae predict`` does; ``keep`` writes the columns of the table too."""
+    """What ``scedae predict`` does; ``keep`` writes the columns of the table too.
+
+    ``more`` says what else is written of each row, ``reject`` which share of rows like
+    those of the fit gets the label -1.
+    """
     source = Source(data)
     fitted = _load(model, device)
     with errors_of(str(model)):
         wanted = replace(_wanted(fitted), keep=keep)
+    asked = More(**more)
+    asked.check(fitted)
     begun = time.perf_counter()
     counts: Counter[int] = Counter()
     inputs = [_model_file(model), *source.files]
     with noted_warnings(), _target(out, force=force, inputs=inputs) as file:
         parts = read_parts(source, wanted, id_column, Reading(**reading))
-        answers = _predicted(fitted, source, parts, counts, quiet=quiet)
+        answers = _predicted(
+            fitted, source, parts, counts, more=asked, reject=reject, quiet=quiet
+        )
         if isinstance(file, Path):
             write_parquet(file, answers)
         else:
@@ -108,6 +119,8 @@ def _predicted(
     parts: Iterator[Part],
     counts: Counter[int],
     *,
+    more: More,
+    reject: float | None,
     quiet: bool,
 ) -> Iterator[Labelled]:
     """The answer for each part, counted as they pass."""
@@ -118,12 +131,13 @@ def _predicted(
         # The model wants the names it knows, also where the file has none.
         rows = part.rows if names is None else pl.DataFrame(part.rows, names)
         with errors_of(source.given):
-            labels, confidence = model.predict_with_confidence(rows)
+            labels, confidence = model.predict_with_confidence(rows, reject=reject)
+            beside = more.of_rows(model, rows)
         counts.update(labels.tolist())
         unknown.update(part.unknown)
         if live:
             sys.stderr.write(f"\r\x1b[2K{counts.total():,} rows")
-        yield Labelled(part.ids, labels, confidence, part.kept)
+        yield Labelled(part.ids, labels, confidence, part.kept, beside)
     if live:
         sys.stderr.write("\n")
     for name, count in unknown.items():
