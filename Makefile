@@ -34,7 +34,7 @@ test-slow: $(READY)
 test-anndata: $(READY)
 	$(PYTHON) -m venv $(VENV)-anndata
 	$(BIN)/python -c "import site; print(site.getsitepackages()[0])" > $$($(VENV)-anndata/bin/python -c "import site; print(site.getsitepackages()[0])")/usual.pth
-	$(VENV)-anndata/bin/pip install --quiet 'anndata>=0.12' scanpy
+	$(VENV)-anndata/bin/pip install --quiet 'anndata>=0.12.7' scanpy
 	OMP_NUM_THREADS=1 PYTHONPATH=. $(VENV)-anndata/bin/python -m pytest tests/test_anndata.py
 
 # Old packages warn of newer ones: these warnings are no errors here. PyPI's builds of

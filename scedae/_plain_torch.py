@@ -24,10 +24,17 @@ def plain_torch() -> Iterator[None]:
         for kind in ("cpu", "cuda"):
             if torch.is_autocast_enabled(kind):
                 stack.enter_context(torch.autocast(kind, enabled=False))
-        if torch.get_default_device().type != "cpu":
+        if _default_device() != "cpu":
             stack.enter_context(torch.device("cpu"))
         stack.enter_context(matmul_precision("highest"))
         yield
+
+
+def _default_device() -> str:
+    try:
+        return torch.get_default_device().type
+    except AttributeError:  # torch 2.4, after set_default_device(None)
+        return "cpu"
 
 
 @contextmanager

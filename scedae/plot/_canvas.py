@@ -45,7 +45,8 @@ def colors(n_colors: int) -> np.ndarray:
     if n_colors <= len(LIGHT):
         from matplotlib.colors import to_rgba_array
 
-        return to_rgba_array(LIGHT[:n_colors])
+        # A list: old versions take a tuple of two for a colour and its opacity.
+        return to_rgba_array(list(LIGHT[:n_colors]))
     if n_colors <= 20:
         return maps["tab20"](np.arange(n_colors))
     return maps["turbo"](np.linspace(0, 1, n_colors))
