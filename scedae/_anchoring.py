@@ -49,6 +49,7 @@ class Tail:
     bandwidth_factor: float = 1.0  # times the mean distance to the nearest landmarks
     whitened: bool = True  # rows go to the nearest centre by the clusters' own metric
     split_halves: bool = True  # stability, by halves of the ensemble
+    keeps_views: bool = False  # also those that the answer would be clearer without
     # Precision of the network that has the last word on labels; None: there is none.
     refine_in: str | None = None
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
 from scedae._autoencoder import Encoder
 from scedae._members import MemberSpec
 from scedae._model import MemberReport
-from scedae._rows import Rows, ScaledRows, TensorRows
+from scedae._rows import Rows, ScaledRows, TensorRows, ViewScaler, keep_views
 
 
 class CodeRows(TensorRows):
@@ -48,3 +48,17 @@ class EncodedEnsemble:
     members: list[EncodedMember]
     reports: tuple[MemberReport, ...]
     rows: Rows  # all of them; the encodings are of their sample
+
+    def of_views(self, scaler: ViewScaler) -> EncodedEnsemble:
+        """The members that see the views of a scaler, each by itself."""
+        members = [
+            replace(member, columns=scaler.columns_of(member.spec.view))
+            for member in self.members
+            if member.spec.view in scaler.names
+        ]
+        reports = [
+            replace(report, left_out=report.spec.view not in scaler.names)
+            for report in self.reports
+        ]
+        rows = keep_views(self.rows, scaler.names)
+        return EncodedEnsemble(members, tuple(reports), rows)

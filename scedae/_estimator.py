@@ -416,6 +416,10 @@ default="auto"
             *row_members(n_row_members, n_landmarks),
         ]
 
+    @property
+    def _keeps_views(self) -> bool:
+        return not isinstance(self.ensemble, str)  # a list says all of that itself
+
     def _scales(self) -> tuple[Scale, ...]:
         given = not isinstance(self.n_landmarks, str)
         listed = not isinstance(self.ensemble, str)

@@ -24,6 +24,8 @@ from scedae._rows import AnyScaler, Result, ViewScaler
 class MemberReport:
     """How one member fared: its loss after each epoch, and whether it collapsed.
 
+    ``left_out`` says that it sees a view that the answer is better without.
+
     Examples
     --------
     >>> from scedae import SCEDAE
@@ -40,6 +42,12 @@ class MemberReport:
     spec: MemberSpec
     history: tuple[dict[str, float], ...]
     collapsed: bool
+    left_out: bool = False
+
+    @property
+    def took_part(self) -> bool:
+        """Whether the answer rests on it."""
+        return not (self.collapsed or self.left_out)
 
     @property
     def loss(self) -> float:
@@ -60,8 +68,10 @@ class FittedView:
         Their names, where it was a DataFrame.
     trained : bool
         Whether networks were trained on it; encodings made elsewhere need none.
+    left_out : bool
+        Whether the answer is clearer without it, so that it does not rest on it.
     n_members : int
-        Members that see this view and took part.
+        Members that see this view alone and took part.
     agreement : float
         Mean of what they give to the ensemble's labels; not a number without members.
 
@@ -80,6 +90,7 @@ class FittedView:
     n_features_in: int
     feature_names_in: tuple[str, ...] | None = None
     trained: bool = True
+    left_out: bool = False
     n_members: int = 0
     agreement: float = float("nan")
 

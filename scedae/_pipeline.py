@@ -33,7 +33,8 @@ from scedae._prepared import Prepared
 from scedae._progress import Progress, shares_of_stages
 from scedae._random import generator
 from scedae._refinement import refine
-from scedae._rows import AnyScaler, Rows, on_scaled, scaled
+from scedae._rows import AnyScaler, Rows, ViewScaler, on_scaled, scaled
+from scedae._view_choice import view_to_leave_out
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ def cluster_members(
     sample. Where there are more, their sums and labels take a pass each. Of a range of
     ``n_clusters`` the best is taken.
     """
-    rows = encoded.rows
+    rows, asked = encoded.rows, n_clusters
     anchoring = Anchoring(encoded, tail, seed, progress.advance)
     candidates: tuple[spectral.Candidate, ...] = ()
     if not isinstance(n_clusters, int):
@@ -100,6 +101,12 @@ def cluster_members(
 
     progress.stage("anchor")
     anchored, graphs = anchoring.choose(n_clusters)
+    name = view_to_leave_out(anchored, n_clusters, tail, seed)
+    if name is not None:  # once more, and perhaps another one
+        assert isinstance(scaler, ViewScaler)
+        scaler = scaler.only({*scaler.names} - {name})
+        fewer = encoded.of_views(scaler)
+        return cluster_members(fewer, scaler, asked, tail, seed, progress)
 
     progress.stage("fuse")
     fusion = fuse_members(anchored, rows, scaler, _ticking(progress))
@@ -255,7 +262,7 @@ def _as_anchored(
     """Reports that tell the landmarks of the graph that was kept."""
     kept = iter(members)
     return tuple(
-        report if report.collapsed else replace(report, spec=next(kept).spec)
+        replace(report, spec=next(kept).spec) if report.took_part else report
         for report in reports
     )
 

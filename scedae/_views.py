@@ -7,7 +7,7 @@ list of lists of numbers for instance, still is one matrix.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator
 from scedae._model import FittedView
 from scedae._rows import ViewRows
 from scedae._validation import check_rows
+from scedae.exceptions import ViewLeftOutWarning, warn_user
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,18 @@ def _named_errors(name: str) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         words = str(error).replace("but _Columns is", "but that view is")
         raise type(error)(f"view {name!r}: {words}") from error
+
+
+def warn_if_left_out(views: Iterable[FittedView]) -> None:
+    """Say so when the answer does not rest on everything that was passed."""
+    lost = [repr(view.name) for view in views if view.left_out]
+    if lost:
+        warn_user(
+            f"view {', '.join(lost)} was left out: halves of the ensemble agree more, "
+            "and clusters are clearer, without it. It may be noise, or show something "
+            "else; fit it alone to see. A list of MemberSpec as ensemble keeps it.",
+            ViewLeftOutWarning,
+        )
 
 
 def joined_names(views: Sequence[FittedView]) -> list[str] | None:

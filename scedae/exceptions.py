@@ -128,6 +128,17 @@ class CollapsedMemberWarning(UserWarning):
     """
 
 
+class ViewLeftOutWarning(UserWarning):
+    """The clusters are clearer without one of several views, so it was left out.
+
+    Examples
+    --------
+    >>> from scedae.exceptions import ViewLeftOutWarning
+    >>> issubclass(ViewLeftOutWarning, UserWarning)
+    True
+    """
+
+
 class DegenerateDataWarning(UserWarning):
     """The data allow an answer, but it means little.
 

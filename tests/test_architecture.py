@@ -17,6 +17,7 @@ DRAWING = PACKAGE.parent / "docs" / "design.md"
 # Names of the package that are not rooms, and where they live.
 HOMES = {
     "SCEDAE": "_estimator",
+    "View": "_views",
     "__version__": "_version",
 }
 # The edges see what a user sees, and how to write a file.
@@ -28,6 +29,7 @@ MAY_IMPORT = {
         "_provenance",
         "_table_pipeline",
         "_tables",
+        "_views",
         "anndata",
         "_version",
         "_whole_file",

@@ -14,7 +14,7 @@ from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec, View
 from scedae._rows import JoinedRows, MemoryRows, ViewRows, join_views
 from scedae._storage.archive import read_archive, write_archive
 from scedae.baselines import AutoencoderKMeans, AutoencoderLSC
-from scedae.exceptions import ModelFileError
+from scedae.exceptions import ModelFileError, ViewLeftOutWarning
 from tests.helpers import QUICK
 
 
@@ -49,16 +49,35 @@ def test_two_views_see_more_than_each_alone(fitted):
     assert together > max(*alone, 0.9)
 
 
-def test_clusters_that_no_view_shows_alone():
-    """Each view tells two pairs of four clusters apart."""
-    rng = np.random.default_rng(0)
+def test_a_view_of_noise_is_left_out(tmp_path):
+    rng = np.random.default_rng(1)
     classes = np.repeat(np.arange(4), 30)
-    A, B = (
-        3 * np.eye(2)[pair] + rng.normal(0, 0.3, (120, 2))
-        for pair in (classes // 2, classes % 2)
-    )
-    found = LandmarkSpectralClustering(4, scale="auto", random_state=0).fit([A, B])
-    assert adjusted_rand_score(classes, found.labels_) > 0.9
+    A = 3 * np.eye(4)[classes] + rng.normal(0, 0.4, (120, 4))
+    noise = rng.uniform(size=(120, 3))
+    with pytest.warns(ViewLeftOutWarning, match="view 'noise' was left out"):
+        found = model(n_landmarks=30).fit({"a": A, "noise": noise})
+    assert adjusted_rand_score(classes, found.labels_) > 0.95
+    assert [view.left_out for view in found.views_.values()] == [False, True]
+    heard = {report.spec.view for report in found.members_ if report.took_part}
+    assert heard == {"a"}
+    np.testing.assert_array_equal(found.predict([A, noise]), found.labels_)
+    np.testing.assert_array_equal(found.predict([A, None]), found.labels_)
+    with pytest.raises(ValueError, match="all views are missing that the answer"):
+        found.predict([None, noise])
+    found.save(tmp_path / "m")
+    loaded = SCEDAE.load(tmp_path / "m")
+    assert loaded.views_["noise"].left_out
+    np.testing.assert_array_equal(loaded.predict([A, noise]), found.labels_)
+
+
+def test_members_that_are_listed_keep_their_view():
+    rng = np.random.default_rng(1)
+    classes = np.repeat(np.arange(4), 30)
+    A = 3 * np.eye(4)[classes] + rng.normal(0, 0.4, (120, 4))
+    members = [MemberSpec((), 0, 30, view=name) for name in ("a", "noise")]
+    kept = SCEDAE(4, ensemble=members, n_neighbors=3, random_state=0)
+    kept.fit({"a": A, "noise": rng.uniform(size=(120, 3))})
+    assert not any(view.left_out for view in kept.views_.values())
 
 
 def test_the_training_rows_get_what_the_fit_gave_them(fitted):
@@ -333,3 +352,44 @@ def test_a_fit_that_goes_on_has_the_trainings_of_each_view(fitted, tmp_path):
         kept = model(checkpoint_dir=tmp_path).fit({"a": A, "b": B})
         np.testing.assert_array_equal(kept.embedding_, both.embedding_)
         assert len(list(tmp_path.glob("trained-*"))) == 3  # one a view, and one on both
+
+
+def test_the_report_tells_of_views(fitted):
+    from scedae.report.method import facts
+    from scedae.report.run import read_run
+    from scedae.report.write import render_report
+
+    both, A, B, _ = fitted
+    told = dict(facts(both, read_run({})))
+    assert "a: 5 columns; its members agree to the clusters by" in told["Views"]
+    assert told["Scaling"].startswith("a: ")
+    page = render_report(both, np.hstack([A, B]))
+    assert "<small>on a</small>" in page
+
+
+def test_files_and_arrays_of_many_rows(fitted, tmp_path, monkeypatch):
+    """Views that do not lie in memory draw the same rows, each by itself."""
+    both, A, B, _ = fitted
+    monkeypatch.setattr("scedae._rows.stream.DRAWN_ROWS", 100)
+    np.save(tmp_path / "a.npy", A)
+    streamed = model().fit({"a": tmp_path / "a.npy", "b": B})
+    assert not hasattr(streamed, "embedding_")
+    assert adjusted_rand_score(both.labels_, streamed.labels_) > 0.8
+    again = streamed.predict({"a": tmp_path / "a.npy", "b": B})
+    np.testing.assert_array_equal(again, streamed.labels_)
+    np.testing.assert_array_equal(streamed.predict([A, B]), streamed.labels_)
+    alone = streamed.predict([tmp_path / "a.npy", None])
+    np.testing.assert_array_equal(alone, streamed.predict([A, None]))
+
+
+def test_dask_collections(fitted, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    both, A, B, _ = fitted
+    views = {"a": da.from_array(A, chunks=(50, 5)), "b": da.from_array(B, chunks=70)}
+    spread = LandmarkSpectralClustering(4, scale="auto", random_state=0).fit(views)
+    labels = spread.labels_.compute()
+    assert adjusted_rand_score(both.labels_, labels) > 0.8
+    np.testing.assert_array_equal(spread.predict(views).compute(), labels)
+    np.testing.assert_array_equal(spread.predict([A, B]), labels)
+    with pytest.raises(TypeError, match="some views are Dask collections"):
+        spread.predict({"a": views["a"], "b": B})

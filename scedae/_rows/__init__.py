@@ -2,7 +2,7 @@
 
 from scedae._rows.directions import Directions, find_directions, rows_to_learn
 from scedae._rows.interface import Crew, Result, Rows, Tick
-from scedae._rows.joining import JoinedRows, ViewRows, join_views
+from scedae._rows.joining import JoinedRows, ViewRows, join_views, keep_views
 from scedae._rows.memory import MemoryRows, TensorRows
 from scedae._rows.numbers import plain_dtype, refuse_not_finite
 from scedae._rows.opening import is_elsewhere, open_rows, whole
@@ -34,6 +34,7 @@ __all__ = [
     "gather_statistics",
     "is_elsewhere",
     "join_views",
+    "keep_views",
     "on_scaled",
     "open_rows",
     "plain_dtype",

@@ -6,7 +6,7 @@ need not know of views; what is learnt of one view alone is learnt from its own 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -44,6 +44,16 @@ def join_views(views: Sequence[ViewRows]) -> Rows:
 
     wide = join_dask(parts)
     return _with_views(wide, views, parts)
+
+
+def keep_views(rows: Rows, names: Collection[str]) -> Rows:
+    """The rows without some of their views; what is drawn of them stays the same."""
+    kept = join_views([view for view in rows.views if view.name in names])
+    if isinstance(rows, Stream) and isinstance(kept, Stream):
+        for part in (kept, *(view.rows for view in kept.views)):
+            assert isinstance(part, Stream)
+            part.draw_like(rows)
+    return kept
 
 
 class JoinedRows(AtHand):

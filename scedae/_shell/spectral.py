@@ -25,7 +25,7 @@ from scedae._model import (
 )
 from scedae._pipeline import PipelineFit, fit_pipeline
 from scedae._prepared import Prepared
-from scedae._rows import Result
+from scedae._rows import Result, ViewScaler
 from scedae._shell.applying import ModelKernel
 from scedae._shell.base import BaseClusterer
 from scedae._shell.viewing import check_views_fit
@@ -54,6 +54,7 @@ from scedae._storage import (
 )
 from scedae._suggestion import ClusterSuggestion
 from scedae._validation import check_landmarks, warn_if_unstable
+from scedae._views import warn_if_left_out
 from scedae.exceptions import ModelFileError, NotLearntError
 
 
@@ -77,8 +78,15 @@ class SpectralClusterer(BaseClusterer):
             self.embedding,
             self.landmarks,
             refine_in=self._refine_in(start),
+            keeps_views=self._keeps_views,
         )
         return fit_pipeline(start, self._numbers(start), tail)
+
+    @property
+    def _keeps_views(self) -> bool:
+        """Whether no view may be left out; else one that the others are better off
+        without."""
+        return False
 
     def _refine_in(self, start: Prepared) -> str | None:
         """Precision of the network that refines the answer; None: nobody does."""
@@ -104,12 +112,13 @@ class SpectralClusterer(BaseClusterer):
         self.confidence_ = result.confidence
         self.members_ = result.reports
         self._store_agreement(result.member_agreement)
-        self._store_views()
+        self._store_views(result.pipeline)
         self._store_pipeline(result.pipeline)
         self.stability_ = result.stability
         self._store_candidates(result.candidates)
         self.candidates_ = result.graphs
         self.refinement_ = result.refinement
+        warn_if_left_out(getattr(self, "views_", {}).values())
         if not start.rows_are_equal:  # a warning of its own follows
             warn_if_unstable(
                 len(result.pipeline.centers),
@@ -352,14 +361,14 @@ class SpectralClusterer(BaseClusterer):
             setattr(self, name, value)
 
     def _store_agreement(self, agreement: np.ndarray) -> None:
-        """In the order of ``members_``; a collapsed member has none."""
-        took_part = [not report.collapsed for report in self.members_]
+        """In the order of ``members_``; one that took no part has none."""
+        took_part = [report.took_part for report in self.members_]
         self.member_agreement_ = np.full(len(self.members_), np.nan)
         self.member_agreement_[took_part] = agreement
 
-    def _store_views(self) -> None:
+    def _store_views(self, pipeline: FittedPipeline) -> None:
         """What each view gives to the answer, by its members."""
-        if not hasattr(self, "views_"):
+        if not isinstance(pipeline.scaler, ViewScaler):
             return
         shares: dict[str, list[float]] = {name: [] for name in self.views_}
         pairs = zip(self.members_, self.member_agreement_, strict=True)
@@ -369,6 +378,7 @@ class SpectralClusterer(BaseClusterer):
         self.views_ = {
             name: replace(
                 view,
+                left_out=name not in pipeline.scaler.names,
                 n_members=len(shares[name]),
                 agreement=float(np.mean(shares[name] or [np.nan])),
             )
@@ -457,7 +467,7 @@ class SpectralClusterer(BaseClusterer):
         pipeline = unpack_pipeline(
             record.record("pipeline"), archive, self.n_features_in_
         )
-        took_part = sum(not report.collapsed for report in self.members_)
+        took_part = sum(report.took_part for report in self.members_)
         if took_part != len(pipeline.members):
             raise ModelFileError("its members are not those that it reports of")
         self._store_pipeline(pipeline)
@@ -478,4 +488,4 @@ class SpectralClusterer(BaseClusterer):
                 self._pieces = self._unpack_pieces(archive, pipeline.tree)
         self._store_agreement(archive.shares("member_agreement", took_part).numpy())
         check_views_fit(self, pipeline)
-        self._store_views()
+        self._store_views(pipeline)

@@ -58,7 +58,10 @@ def _open_views(
     views, used = views_at_hand(X, estimator.views_), model.scaler.names
     if not any(name in used for name in views):
         needed = ", ".join(map(repr, used))
-        raise ValueError(f"all views are missing: pass at least one of {needed}.")
+        raise ValueError(
+            f"all views are missing that the answer rests on: pass at least one of "
+            f"{needed}."
+        )
     found = check_views(views, estimator.device, estimator.views_)
     rows = [rows for rows, _ in found if rows.name in used]
     return _heard(model, [each.name for each in rows]), join_views(rows)

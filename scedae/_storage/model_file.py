@@ -359,6 +359,7 @@ def pack_reports(reports: Sequence[MemberReport]) -> tuple[list[dict], dict]:
         {
             "spec": pack_spec(report.spec),
             "collapsed": report.collapsed,
+            **({"left_out": True} if report.left_out else {}),
             "n_epochs": len(report.history),
         }
         for report in reports
@@ -395,6 +396,7 @@ def unpack_reports(
 
 def _unpack_report(record: Record, archive: Archive, number: int) -> MemberReport:
     spec, collapsed = unpack_spec(record.record("spec")), record.flag("collapsed")
+    left_out = record.flag("left_out", default=False)
     if archive.version < 5:
         history = [_unpack_line(line) for line in record.records("history")]
     else:
@@ -402,7 +404,7 @@ def _unpack_report(record: Record, archive: Archive, number: int) -> MemberRepor
         name = f"report.{number}.history"
         history = unpack_history(archive, name, n_epochs) if n_epochs else []
     record.finish()
-    return MemberReport(spec, tuple(history), collapsed)
+    return MemberReport(spec, tuple(history), collapsed, left_out)
 
 
 def _unpack_line(record: Record) -> dict[str, float]:

@@ -61,11 +61,12 @@ def _switch(*names: str, help: str) -> Any:
 
 def fit(
     data: Annotated[
-        str,
+        list[str],
         typer.Argument(
             help="A file (.csv, .tsv, .txt, also .gz and .zst of them, .parquet, "
             ".feather, .arrow, .xlsx, .h5ad, .npy, .npz), [bold]-[/] for standard "
-            "input, or the name of a data set (see [bold]scedae datasets[/])."
+            "input, or the name of a data set (see [bold]scedae datasets[/]). Several "
+            "are views of the same rows, as [bold]image=a.npy text=b.csv[/]."
         ),
     ],
     clusters: Annotated[
@@ -110,6 +111,13 @@ def fit(
     id_column: Annotated[
         str | None,
         _column("Column that names the rows; else the first that looks like an id."),
+    ] = None,
+    encoded: Annotated[
+        str | None,
+        _column(
+            "Views, as a,b, that another model has encoded: no network is trained on "
+            "them."
+        ),
     ] = None,
     labels: Annotated[
         str | None,
@@ -212,6 +220,8 @@ def fit(
     scedae fit customers.csv -k 5 -o run --describe plan --na-values -999
 
     scedae fit cells.csv -k auto -o look --effort fast
+
+    scedae fit image=pixels.npy text=vectors.npy -k 10 -o run --encoded text
     """
     parameters = _given(
         effort=effort,
@@ -253,6 +263,7 @@ def fit(
             "sheet": sheet,
         },
         more={"proba": proba, "layers": numbers(layers)},
+        encoded=names(encoded),
         force=force,
         verbatim_ids=verbatim_ids,
         as_json=as_json,

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import typer
 
-from scedae import SCEDAE
+from scedae import SCEDAE, View
 from scedae._progress import one_bar
 from scedae._table_pipeline import table_parameters
 from scedae.cli.choice import Choice, Reading
@@ -30,6 +30,7 @@ from scedae.cli.output import (
 from scedae.cli.page import write_page
 from scedae.cli.printing import show_summary
 from scedae.cli.record import StageClock, describe_run
+from scedae.cli.several import learnt_views, load_views, name_sources
 from scedae.cli.sources import Source
 from scedae.cli.tables import Table, load_table
 from scedae.metrics import evaluate
@@ -39,7 +40,7 @@ _BESIDE = {"read": 0.02, "write": 0.01, "report": 0.06}
 
 
 def cluster_table(
-    data: str,
+    data: Sequence[str],
     clusters: str | int,
     out: Path,
     parameters: dict[str, Any],
@@ -48,15 +49,18 @@ def cluster_table(
     choice: dict[str, Any],
     reading: dict[str, Any],
     more: dict[str, Any],
+    encoded: Sequence[str] = (),
     force: bool,
     verbatim_ids: bool,
     as_json: bool,
     report: bool,
 ) -> None:
     """What ``scedae fit`` does; ``published`` takes the settings of the paper."""
-    source = Source(data)
+    sources = name_sources(data)
     verbose = bool(parameters.get("verbose"))
-    asked = Asked(Choice(**choice), Reading(**reading), verbose)
+    asked = Asked(Choice(**choice), Reading(**reading), verbose, tuple(encoded))
+    if wrong := [n for n in encoded if n not in sources or len(sources) == 1]:
+        raise InputError(f"--encoded {wrong[0]}: there is no view of that name.")
 
     def build(table: Table) -> SCEDAE:
         if published:
@@ -64,10 +68,11 @@ def cluster_table(
         defaults = table_parameters(clusters, len(table.ids)) if table.is_mixed else {}
         return SCEDAE(clusters, **(defaults | parameters))
 
-    with new_folder(out, force=force, inputs=source.files) as folder:
+    inputs = [file for source in sources.values() for file in source.files]
+    with new_folder(out, force=force, inputs=inputs) as folder:
         run = _run(
             build,
-            source,
+            sources,
             asked,
             folder,
             More(**more),
@@ -87,11 +92,12 @@ class Asked:
     choice: Choice
     reading: Reading
     verbose: bool
+    encoded: tuple[str, ...] = ()  # views that another model has encoded
 
 
 def _run(
     build: Callable[[Table], SCEDAE],
-    source: Source,
+    sources: Mapping[str, Source],
     asked: Asked,
     folder: Path,
     more: More,
@@ -108,19 +114,23 @@ def _run(
         one_bar(asked.verbose, shares) as bar,
     ):
         bar.stage("read")
-        table = load_table(source, asked.choice, asked.reading)
+        table = _load(sources, asked)
         model = build(table)
-        if table.encoder is not None and asked.verbose:
-            say(f"{source.given}: {table.encoder.summary()}")
+        for name, source in sources.items():
+            encoder = table.views.get(name, table).encoder
+            if encoder is not None and asked.verbose:
+                say(f"{source.given}: {encoder.summary()}")
         bar.stage("prepare")
-        with errors_of(source.given):
-            model.fit(table.rows)
-        if table.encoder is not None:
+        with errors_of(", ".join(source.given for source in sources.values())):
+            model.fit(_to_fit(table, asked))
+        if table.views:
+            model.table_ = learnt_views(table.views, asked.reading)
+        elif table.encoder is not None:
             model.table_ = table.learnt(asked.reading)
         bar.stage("write")
         model.save(folder / MODEL)
         _write_labels(folder / LABELS, model, table, more, verbatim=verbatim_ids)
-        run = describe_run(model, source, asked.choice, asked.reading, table)
+        run = describe_run(model, sources, asked.choice, asked.reading, table)
         if table.labels is not None:
             run["scores"] = evaluate(table.labels, model.labels_)
         if report:
@@ -145,6 +155,22 @@ def _write_labels(
             write_labels(file, [answer], verbatim=verbatim)
         else:
             write_csv(file, [Labelled(*answer, more=beside)], verbatim=verbatim)
+
+
+def _load(sources: Mapping[str, Source], asked: Asked) -> Table:
+    if len(sources) > 1:
+        return load_views(sources, asked.choice, asked.reading)
+    (source,) = sources.values()
+    return load_table(source, asked.choice, asked.reading)
+
+
+def _to_fit(table: Table, asked: Asked) -> Any:
+    if not table.views:
+        return table.rows
+    return {
+        name: View(view.rows, train=name not in asked.encoded)
+        for name, view in table.views.items()
+    }
 
 
 def _report(model: SCEDAE, table: Table, path: Path, run: dict[str, Any]) -> None:

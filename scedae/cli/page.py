@@ -12,6 +12,7 @@ from scedae import SCEDAE
 from scedae.cli.messages import InputError, errors_of, noted_warnings
 from scedae.cli.output import MODEL, REPORT, new_file
 from scedae.cli.record import asked_of, read_record
+from scedae.cli.several import load_views
 from scedae.cli.sources import Source
 from scedae.cli.tables import Table, load_table
 
@@ -42,7 +43,30 @@ def _about(frame: pl.DataFrame) -> dict[str, Any]:
 def remake_page(run: Path, data: str | None) -> None:
     """What ``scedae report`` does; ``data`` says where the data lies now."""
     record = read_record(run)
-    known = record["data"]
+    table = _same_views(record, data) if "views" in record else _same(record, data)
+    with errors_of(str(run)):
+        model = SCEDAE.load(run / MODEL)
+    with noted_warnings(), new_file(run / REPORT, force=True) as path:
+        write_page(model, table, path, record)
+    typer.echo(str(run / REPORT))
+
+
+def _same_views(record: dict[str, Any], data: str | None) -> Table:
+    """The files of all views, which must lie where they lay."""
+    if data is not None:
+        raise InputError("--data names one file, and this run had several: fit again.")
+    found = {}
+    for view in record["views"]:
+        found[view["name"]] = _unchanged(view, None)
+    return load_views(found, *asked_of(record))
+
+
+def _same(record: dict[str, Any], data: str | None) -> Table:
+    return load_table(_unchanged(record["data"], data), *asked_of(record))
+
+
+def _unchanged(known: dict[str, Any], data: str | None) -> Source:
+    """A file that is the one of the fit."""
     try:
         source = Source(data or known["path"])
     except InputError as error:
@@ -53,9 +77,4 @@ def remake_page(run: Path, data: str | None) -> None:
             f"{source.given} is not the data of this run: its SHA-256 differs from the "
             "one in run.json. Fit again, or give the original with --data PATH."
         )
-    with errors_of(str(run)):
-        model = SCEDAE.load(run / MODEL)
-    table = load_table(source, *asked_of(record))
-    with noted_warnings(), new_file(run / REPORT, force=True) as path:
-        write_page(model, table, path, record)
-    typer.echo(str(run / REPORT))
+    return source

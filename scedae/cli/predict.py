@@ -24,7 +24,11 @@ def predict(
         Path, typer.Argument(help="model.scedae of a run, or the folder of the run.")
     ],
     data: Annotated[
-        str, typer.Argument(help="A file, or the name of a data set, as for fit.")
+        list[str],
+        typer.Argument(
+            help="A file, or the name of a data set, as for fit; of a fit on several, "
+            "all of them, or some as [bold]name=file[/]."
+        ),
     ],
     out: Annotated[
         Path | None,

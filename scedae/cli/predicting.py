@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import polars as pl
 import typer
 
@@ -25,16 +26,17 @@ from scedae.cli.kept_columns import (
     write_csv,
     write_parquet,
 )
-from scedae.cli.messages import errors_of, note, noted_warnings
+from scedae.cli.messages import InputError, errors_of, note, noted_warnings
 from scedae.cli.more_columns import More
 from scedae.cli.output import MODEL, new_file, new_labels, refuse_unless
 from scedae.cli.parts import Part, Wanted, read_parts
+from scedae.cli.several import name_sources, read_views, sources_of_model
 from scedae.cli.sources import Source
 
 
 def predict_file(
     model: Path,
-    data: str,
+    data: Sequence[str],
     out: Path | None,
     id_column: str | None,
     device: str,
@@ -53,20 +55,34 @@ def predict_file(
     ``more`` says what else is written of each row, ``reject`` which share of rows like
     those of the fit gets the label -1.
     """
-    source = Source(data)
+    only = [Source(data[0])] if len(data) == 1 and "=" not in data[0] else []
     fitted = _load(model, device)
-    with errors_of(str(model)):
-        wanted = replace(_wanted(fitted), keep=keep)
+    several = _several(data, fitted, keep=keep)
+    sources = list(several.values()) or only or [*name_sources(data).values()]
     asked = More(**more)
     asked.check(fitted)
     begun = time.perf_counter()
     counts: Counter[int] = Counter()
-    inputs = [_model_file(model), *source.files]
+    inputs = [_model_file(model), *(file for each in sources for file in each.files)]
     with noted_warnings(), _target(out, force=force, inputs=inputs) as file:
-        parts = read_parts(source, wanted, id_column, Reading(**reading))
-        answers = _predicted(
-            fitted, source, parts, counts, more=asked, reject=reject, quiet=quiet
-        )
+        if several:
+            found = read_views(several, fitted, id_column, Reading(**reading))
+            answers = _predicted_views(
+                fitted, sources, *found, counts, more=asked, reject=reject
+            )
+        else:
+            with errors_of(str(model)):
+                wanted = replace(_wanted(fitted), keep=keep)
+            parts = read_parts(sources[0], wanted, id_column, Reading(**reading))
+            answers = _predicted(
+                fitted,
+                sources[0],
+                parts,
+                counts,
+                more=asked,
+                reject=reject,
+                quiet=quiet,
+            )
         if isinstance(file, Path):
             write_parquet(file, answers)
         else:
@@ -111,6 +127,34 @@ def _target(
         return
     with new_labels(out, force=force, inputs=inputs) as file:
         yield file
+
+
+def _several(data: Sequence[str], model: SCEDAE, *, keep: bool) -> dict[str, Source]:
+    """The files of the views at hand; none, where the model has one matrix."""
+    if not hasattr(model, "views_"):
+        if len(data) > 1:
+            raise InputError("the model was fitted on one matrix: give one DATA.")
+        return {}
+    if keep:
+        raise InputError("--keep-columns is for one DATA, not for several views.")
+    return sources_of_model(data, model)
+
+
+def _predicted_views(
+    model: SCEDAE,
+    sources: Sequence[Source],
+    ids: np.ndarray,
+    views: dict[str, Any],
+    counts: Counter[int],
+    *,
+    more: More,
+    reject: float | None,
+) -> Iterator[Labelled]:
+    with errors_of(", ".join(source.given for source in sources)):
+        labels, confidence = model.predict_with_confidence(views, reject=reject)
+        beside = more.of_rows(model, views)
+    counts.update(labels.tolist())
+    yield Labelled(ids, labels, confidence, None, beside)
 
 
 def _predicted(

@@ -6,6 +6,7 @@ import logging
 import shlex
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,15 @@ class StageClock(logging.Handler):
 
 
 def describe_run(
-    model: SCEDAE, source: Source, choice: Choice, reading: Reading, table: Table
+    model: SCEDAE,
+    sources: Mapping[str, Source],
+    choice: Choice,
+    reading: Reading,
+    table: Table,
 ) -> dict[str, Any]:
     """Parameters, versions and data of a fit, as JSON has them."""
+    source, *_ = sources.values()
+    views = _views(model, sources) if table.views else {}
     return {
         "created": now(),
         "command": _command(),
@@ -89,7 +96,27 @@ def describe_run(
         "candidates": _candidates(model),
         "graphs": [asdict(graph) for graph in model.candidates_],
         "refinement": _refinement(model),
+        **views,
     }
+
+
+def _views(model: SCEDAE, sources: Mapping[str, Source]) -> dict[str, Any]:
+    """Files of the views, and what each gives to the answer."""
+    lines = []
+    for name, view in model.views_.items():
+        source, share = sources[name], view.agreement
+        lines.append(
+            {
+                "name": name,
+                "path": source.location,
+                "sha256": source.sha256(),
+                "n_columns": view.n_features_in,
+                "trained": view.trained,
+                "left_out": view.left_out,
+                "agreement": None if np.isnan(share) else round(share, 6),
+            }
+        )
+    return {"views": lines}
 
 
 def _refinement(model: SCEDAE) -> dict[str, Any] | None:

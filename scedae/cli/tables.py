@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Table:
     id_column: str | None = None
     encoder: TableEncoder | None = None  # how cells became numbers
     about: pl.DataFrame | None = None  # (n, …) all that describes rows, as it was read
+    views: dict[str, Table] = field(default_factory=dict)  # whose rows stand beside
 
     @property
     def array(self) -> np.ndarray:

@@ -38,13 +38,11 @@ def agreement(model: Any, *, ax: Axes | None = None) -> Axes:
     require(model, "member_agreement_")
     names, shares = member_names(model), model.member_agreement_
     ax = axes_for(ax, 6, 0.9 + 0.32 * len(names))
-    collapsed = np.isnan(shares)
-    bars = ax.barh(
-        names, np.where(collapsed, 0, shares), color=colors(1)[0], height=0.7
-    )
+    lost = np.isnan(shares)
+    bars = ax.barh(names, np.where(lost, 0, shares), color=colors(1)[0], height=0.7)
     texts = [
-        "collapsed" if lost else f"{share:.2f}"
-        for share, lost in zip(shares, collapsed, strict=True)
+        _fate(member) if is_lost else f"{share:.2f}"
+        for member, share, is_lost in zip(model.members_, shares, lost, strict=True)
     ]
     ax.bar_label(bars, texts, padding=4)
     ax.invert_yaxis()
@@ -97,3 +95,7 @@ def training_curves(model: Any, *, ax: Axes | None = None) -> Axes:
     ax.legend(title="member", frameon=False, fontsize="small")
     plain(ax)
     return ax
+
+
+def _fate(member: Any) -> str:
+    return "collapsed" if member.collapsed else "left out with its view"

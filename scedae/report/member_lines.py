@@ -27,8 +27,9 @@ class MemberLine:
     epochs: int
     n_landmarks: int
     loss: float | None
-    collapsed: bool
+    fate: str  # what to say of one that took no part
     agreement: float | None
+    view: str | None = None  # that it sees; None: all there is
 
 
 def member_lines(model: Any) -> list[MemberLine]:
@@ -40,13 +41,20 @@ def member_lines(model: Any) -> list[MemberLine]:
             member.spec.epochs,
             member.spec.n_landmarks,
             member.loss if member.history else None,
-            member.collapsed,
+            _fate(member),
             float(share) if math.isfinite(share) else None,
+            member.spec.view,
         )
         for number, (member, share) in enumerate(
             zip(model.members_, model.member_agreement_, strict=True), 1
         )
     ]
+
+
+def _fate(member: Any) -> str:
+    if member.collapsed:
+        return "collapsed, left out"
+    return "left out with its view" if member.left_out else ""
 
 
 @dataclass(frozen=True)

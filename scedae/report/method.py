@@ -92,6 +92,8 @@ def story(model: Any, source: NamedRows) -> list[str]:
 def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     """The settings that were used, after every "auto" was resolved."""
     lines = [("Columns", _columns(run.table))] if run.table else []
+    if hasattr(model, "views_"):
+        lines.append(("Views", _views(model)))
     lines.append(("Scaling", _scaling(model)))
     n_clusters = len(model.cluster_centers_)
     if model.n_clusters_ < n_clusters:
@@ -168,10 +170,33 @@ def _refinement(refinement: Any) -> str:
     return f"{text}; {refinement.reason}"
 
 
+def _views(model: Any) -> str:
+    """A line for each view: how wide it is, and what its members agree to."""
+    lines = [f"{len(model.views_)} matrices of the same rows"]
+    for view in model.views_.values():
+        text = f"{view.name}: {view.n_features_in:,} columns"
+        if not view.trained:
+            text += ", encoded elsewhere"
+        if view.left_out:
+            text += "; left out, since clusters are clearer without it"
+        elif view.n_members:
+            text += f"; its members agree to the clusters by {view.agreement:.0%}"
+        lines.append(text)
+    return "\n".join(lines)
+
+
 def _scaling(model: Any) -> str:
     scaler = model.pipeline_.scaler
+    if hasattr(scaler, "parts"):
+        pairs = zip(scaler.names, scaler.parts, strict=True)
+        return "\n".join(f"{name}: {_scaled(model, part)}" for name, part in pairs)
+    return _scaled(model, scaler)
+
+
+def _scaled(model: Any, scaler: Any) -> str:
     text = _SCALING[scaler.kind]
-    if scaler.kind == "none" and hasattr(model, "table_"):
+    mixed = hasattr(model, "table_") and not hasattr(model, "views_")
+    if scaler.kind == "none" and mixed:
         text = "each column of the table has the weight of one standardised column"
     if scaler.directions is not None:
         n = scaler.n_columns
