@@ -72,9 +72,16 @@ class Anchoring:
         seed: int,
         tick: Callable[[float, str], None],
     ) -> None:
-        self._members, self._tail = encoded.members, tail
-        self._seed, self._tick = seed, tick
+        self._all, self._members, self.tail = encoded, encoded.members, tail
+        self.seed, self._tick = seed, tick
         self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
+
+    def of_some(self, members: list[EncodedMember]) -> Anchoring:
+        """Some of the members by themselves, with the landmarks they have already."""
+        encoded = EncodedEnsemble(members, (), self._all.rows)
+        found = Anchoring(encoded, self.tail, self.seed, lambda share, words: None)
+        found._landmarks = self._landmarks
+        return found
 
     def count(self, numbers: range) -> tuple[spectral.Candidate, ...]:
         """Evidence for each number of clusters, the best first.
@@ -101,8 +108,8 @@ class Anchoring:
 
     def _panel(self, anchored: Anchored, most: int) -> spectral.Panel:
         fusion = anchored.fusion
-        basis = fusion.basis(spectral.n_vectors(self._tail.embedding, most))
-        return fusion.panel(basis, self._tail.embedding, self._seed)
+        basis = fusion.basis(spectral.n_vectors(self.tail.embedding, most))
+        return fusion.panel(basis, self.tail.embedding, self.seed)
 
     def choose(
         self, n_clusters: int
@@ -146,7 +153,7 @@ class Anchoring:
     def _distinct_scales(self, n_clusters: int) -> list[Scale]:
         """Scales that differ for these members: few rows have few landmarks."""
         found: dict[object, Scale] = {}
-        for scale in self._tail.scales:
+        for scale in self.tail.scales:
             counts = [self._count(m, scale, n_clusters) for m in self._members]
             found.setdefault((*counts, scale.n_neighbors), scale)
         return list(found.values())
@@ -170,7 +177,7 @@ class Anchoring:
             torch.cat([part.columns for part in found]),
             torch.cat([part.squared for part in found]),
         )
-        bandwidth = self._tail.bandwidth_factor * spectral.mean_distance(neighbors)
+        bandwidth = self.tail.bandwidth_factor * spectral.mean_distance(neighbors)
         affinity = spectral.landmark_affinity(neighbors, bandwidth, len(landmarks))
         column_scale = spectral.inverse_root(affinity.column_sums())
         fitted = FittedMember(
@@ -191,8 +198,8 @@ class Anchoring:
             self._landmarks[key] = spectral.choose_landmarks(
                 member.encoding,
                 count,
-                self._tail.landmark_method,
-                generator(self._seed, "landmarks", member.number),
+                self.tail.landmark_method,
+                generator(self.seed, "landmarks", member.number),
             )
         return self._landmarks[key]
 
@@ -209,20 +216,20 @@ class Anchoring:
             codes = [m.encoding for m in own if m.encoder is not None]
             found += codes[:_JUDGE_CODES]
             found += [m.encoding for m in own if m.encoder is None]
-        return spectral.Judge(found, generator(self._seed, "judge"))
+        return spectral.Judge(found, generator(self.seed, "judge"))
 
     def _trial(
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
     ) -> np.ndarray:
         """Clusters of some rows, by one graph, of shape (n,)."""
         fusion = anchored.fusion
-        basis = fusion.basis(spectral.n_vectors(self._tail.embedding, n_clusters))
-        time = spectral.embedding_time(basis, self._tail.embedding, n_clusters)
+        basis = fusion.basis(spectral.n_vectors(self.tail.embedding, n_clusters))
+        time = spectral.embedding_time(basis, self.tail.embedding, n_clusters)
         partition = spectral.partition_rows(
             fusion.points(basis, time, rows),
             n_clusters,
-            self._seed,
-            rounded=self._tail.rounded,
+            self.seed,
+            rounded=self.tail.rounded,
             n_starts=_TRIAL_STARTS,
         )
         return partition.labels.cpu().numpy()

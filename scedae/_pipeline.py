@@ -101,7 +101,7 @@ def cluster_members(
 
     progress.stage("anchor")
     anchored, graphs = anchoring.choose(n_clusters)
-    name = view_to_leave_out(anchored, n_clusters, tail, seed)
+    name = view_to_leave_out(encoded, anchored, n_clusters, anchoring)
     if name is not None:  # once more, and perhaps another one
         assert isinstance(scaler, ViewScaler)
         scaler = scaler.only({*scaler.names} - {name})

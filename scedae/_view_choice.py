@@ -10,7 +10,8 @@ trusted without it.
 from __future__ import annotations
 
 from scedae import _spectral as spectral
-from scedae._anchoring import Tail
+from scedae._anchoring import Anchoring
+from scedae._encoded import EncodedEnsemble
 from scedae._fusion import Anchored
 
 # The others must be so many times more to be trusted: a view that adds a little is
@@ -21,31 +22,36 @@ _STARTS = 10
 
 
 def view_to_leave_out(
-    anchored: Anchored, n_clusters: int, tail: Tail, seed: int
+    encoded: EncodedEnsemble,
+    anchored: Anchored,
+    n_clusters: int,
+    anchoring: Anchoring,
 ) -> str | None:
-    """The name of the view that the others are better without, if there is one."""
-    seen = dict.fromkeys(member.spec.view for member in anchored.members)
+    """The name of the view that the others are better without, if there is one.
+
+    ``anchored`` are all members; the others get the graph that suits them.
+    """
+    seen = dict.fromkeys(member.spec.view for member in encoded.members)
     names = [name for name in seen if name is not None]
-    if tail.keeps_views or len(names) < 2 or n_clusters < 2:
+    if anchoring.tail.keeps_views or len(names) < 2 or n_clusters < 2:
         return None
-    without = {
-        name: _trust(_of_views(anchored, {*names} - {name}), n_clusters, tail, seed)
-        for name in names
-    }
+
+    def trust_without(name: str) -> float:
+        # Without those that see all views, too.
+        others = {*names} - {name}
+        kept = [member for member in encoded.members if member.spec.view in others]
+        among = anchoring.of_some(kept)
+        return _trust(among.choose(n_clusters)[0], n_clusters, among)
+
+    without = {name: trust_without(name) for name in names}
     worst = max(without, key=lambda name: without[name])
-    needed = _CLEARLY * _trust(anchored, n_clusters, tail, seed)
+    needed = _CLEARLY * _trust(anchored, n_clusters, anchoring)
     return worst if without[worst] > needed else None
 
 
-def _of_views(anchored: Anchored, names: set[str]) -> Anchored:
-    """The members of some views; those that see all of them are not among these."""
-    pairs = zip(anchored.members, anchored.affinities, strict=True)
-    kept = [(member, z) for member, z in pairs if member.spec.view in names]
-    return Anchored([m for m, _ in kept], [z for _, z in kept], anchored.n_neighbors)
-
-
-def _trust(anchored: Anchored, n_clusters: int, tail: Tail, seed: int) -> float:
+def _trust(anchored: Anchored, n_clusters: int, anchoring: Anchoring) -> float:
     """How far clusters of some members are to be trusted, from 0 to 1."""
+    tail, seed = anchoring.tail, anchoring.seed
     fusion = anchored.fusion
     basis = fusion.basis(spectral.n_vectors(tail.embedding, n_clusters))
     time = spectral.embedding_time(basis, tail.embedding, n_clusters)

@@ -55,7 +55,7 @@ def model_rows(X):
 def test_the_page_is_made_again(command, files, tmp_path):
     assert fit(command, "plain.npy", "table.csv")[0] == 0
     assert command("report", "run")[0] == 0
-    assert "table: 5 columns" in (tmp_path / "run" / "report.html").read_text()
+    assert "table: 6 columns" in (tmp_path / "run" / "report.html").read_text()
     np.save(tmp_path / "plain.npy", files + 1)
     code, _, err = command("report", "run")
     assert code == 2
