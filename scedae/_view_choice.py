@@ -9,10 +9,14 @@ trusted without it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from scedae import _spectral as spectral
-from scedae._anchoring import Anchoring
-from scedae._encoded import EncodedEnsemble
-from scedae._fusion import Anchored
+
+if TYPE_CHECKING:
+    from scedae._anchoring import Anchoring
+    from scedae._encoded import EncodedEnsemble
+    from scedae._fusion import Anchored
 
 # The others must be so many times more to be trusted: a view that adds a little is
 # worth more than one that is gone, and trust is an estimate.
