@@ -198,3 +198,14 @@ def test_what_a_model_does_not_have_is_named(blobs):
     lsc = ESTIMATORS["LandmarkSpectralClustering"]().fit(blobs[0])
     with pytest.raises(ValueError, match="was trained"):
         plot.training_curves(lsc)
+
+
+def test_dendrogram_has_the_tree_and_the_line(model):
+    ax = plot.dendrogram(model)
+    owners = model.pipeline_.tree.owners.tolist()
+    names = [text.get_text() for text in ax.get_xticklabels()]
+    assert sorted(names) == sorted(map(str, owners))
+    (line,) = [each for each in ax.get_lines() if each.get_linestyle() == "--"]
+    height = line.get_ydata()[0]
+    # As many branches cross the line as the fit has clusters.
+    assert len(owners) - (model.linkage_[:, 2] < height).sum() == model.n_clusters_

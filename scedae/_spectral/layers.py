@@ -48,6 +48,17 @@ class Layer:
     stability : float
         How much halves of the ensemble agree with these clusters and with each other,
         from 0 (by chance) to 1.
+
+    Examples
+    --------
+    >>> from scedae import LandmarkSpectralClustering
+    >>> from scedae.datasets import make_lsun
+    >>> X, y = make_lsun(300, random_state=0)
+    >>> model = LandmarkSpectralClustering(3, random_state=0).fit(X)
+    >>> 3 in [layer.n_clusters for layer in model.layers_]
+    True
+    >>> bool((model.labels_at(3) == model.labels_).all())
+    True
     """
 
     n_clusters: int

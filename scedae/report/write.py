@@ -15,6 +15,7 @@ from scedae.report import method, recipe
 from scedae.report.cards import Card, choose_rows, describe_cluster
 from scedae.report.findings import Findings, look_at
 from scedae.report.member_lines import draw_curves, member_lines
+from scedae.report.nested import other_numbers, pack_layers
 from scedae.report.pictures import picture_sheet
 from scedae.report.places import all_places
 from scedae.report.points import pack_points, sample_rows
@@ -150,12 +151,17 @@ def _collect(
         "maps": maps,
         "sheet": sheet,
         "place_on_sheet": {int(row): i for i, row in enumerate(sample)},
-        "points": pack_points(findings, sample, cards, maps, sheet),
+        "points": {
+            **pack_points(findings, sample, cards, maps, sheet),
+            "layers": pack_layers(model, sample),
+        },
         "spectrum": draw_spectrum(model.singular_values_, len(model.cluster_centers_)),
         "heat": heat_map(findings.traits, [card.label for card in cards]),
         "warnings": run.warnings,
         # What the number of clusters rests on: a paragraph each.
-        "evidence": [second_opinion(model)],
+        "evidence": [
+            text for text in (second_opinion(model), other_numbers(model)) if text
+        ],
         "members": member_lines(model),
         "curves": draw_curves(model.members_),
         "scores": scores,

@@ -154,11 +154,36 @@
     }
   }
   let shade = null;
-  one("#color").addEventListener("change", (event) => {
-    shade = shadeBy(event.target.value);
+  function paint(next) {
+    shade = next;
     map.paint(shade);
     showKey(shade);
+  }
+  const slider = one("#layer");
+  one("#color").addEventListener("change", (event) => {
+    if (slider) {
+      slider.value = data.layers.own;
+      one("#layer-number").textContent = slider.value;
+    }
+    paint(shadeBy(event.target.value));
   });
+
+  /* Other numbers of clusters: the layers of the same fit. */
+  const pieces = slider ? unpack(data.layers.pieces, Uint8Array) : null;
+  function shadeByLayer(count) {
+    if (count === data.layers.own) return null;
+    const names = data.layers.names[count - 2];
+    const each = Array.from({ length: count }, (_, i) => i);
+    const colors = () => each.map((i) => map.colors().ten[i % 10]);
+    return { of: (i) => names[pieces[i]], colors, levels: count > 20 ? [] : each.map(String) };
+  }
+  if (slider) {
+    slider.addEventListener("input", () => {
+      one("#layer-number").textContent = slider.value;
+      one("#color").value = "cluster";
+      paint(shadeByLayer(Number(slider.value)));
+    });
+  }
 
   /* Search: the same id, else one that begins so, else one that has it inside. */
   one("#find").addEventListener("input", (event) => {
