@@ -30,9 +30,6 @@ from scedae._provenance import device_name
 Views = dict[str, Any]
 Case = Callable[[np.random.Generator], tuple[Views, np.ndarray]]
 
-# Rows of a data set at most: cores are few.
-_ROWS = 1500
-
 
 def halves(X: np.ndarray, height: int) -> Views:
     """Pictures as their left and their right half."""
@@ -45,9 +42,7 @@ def halves(X: np.ndarray, height: int) -> Views:
 
 
 def drawn(name: str) -> tuple[np.ndarray, np.ndarray]:
-    X, y = DATA[name]()
-    chosen = np.random.default_rng(0).permutation(len(X))[:_ROWS]
-    return X[chosen], y[chosen]
+    return DATA[name]()
 
 
 def digits_halves(rng: np.random.Generator) -> tuple[Views, np.ndarray]:
@@ -133,10 +128,21 @@ def _rows(view: Any) -> np.ndarray:
     return view.X if isinstance(view, View) else view
 
 
-def measured(case: str, effort: str, seed: int, device: str) -> dict[str, Any]:
-    """One line of the record."""
+def some(view: Any, chosen: np.ndarray) -> Any:
+    """Some rows of a view."""
+    if isinstance(view, View):
+        return View(view.X[chosen], view.train)
+    return view[chosen]
+
+
+def measured(
+    case: str, effort: str, seed: int, device: str, most: int
+) -> dict[str, Any]:
+    """One line of the record, of at most so many rows."""
     make = (CASES | FILES)[case]
     views, y = make(np.random.default_rng(seed))
+    chosen = np.random.default_rng(0).permutation(len(y))[:most]
+    views, y = {n: some(view, chosen) for n, view in views.items()}, y[chosen]
 
     def model() -> SCEDAE:
         k = len(np.unique(y))
@@ -159,8 +165,12 @@ def measured(case: str, effort: str, seed: int, device: str) -> dict[str, Any]:
         "one matrix": score(
             model().fit_predict(np.hstack([*map(_rows, views.values())]))
         ),
-        "only at hand": {n: score(fused.predict({n: v})) for n, v in views.items()},
-        "agreement": {n: round(v.agreement, 3) for n, v in fused.views_.items()},
+        "only at hand": {
+            n: score(fused.predict({n: v}))
+            for n, v in views.items()
+            if not fused.views_[n].left_out
+        },
+        "left out": [n for n, v in fused.views_.items() if v.left_out],
         "seconds": round(seconds, 1),
     }
 
@@ -169,21 +179,28 @@ def table(lines: list[dict[str, Any]]) -> Iterator[str]:
     """Means over seeds, in points of ARI, as a table of Markdown."""
     yield (
         "| views | seeds | each alone | one matrix | fused | over the best | "
-        "one at hand |\n|---|---|---|---|---|---|---|"
+        "one at hand | left out |\n|---|---|---|---|---|---|---|---|"
     )
     for case in dict.fromkeys(line["case"] for line in lines):
         own = [line for line in lines if line["case"] == case]
 
         def means(field: str, own: list[dict[str, Any]] = own) -> dict[str, float]:
-            return {n: np.mean([e[field][n] for e in own]) for n in own[0][field]}
+            names = dict.fromkeys(name for each in own for name in each[field])
+            return {
+                n: np.mean([e[field][n] for e in own if n in e[field]]) for n in names
+            }
 
         alone, fused = means("alone"), np.mean([e["fused"] for e in own])
         matrix = np.mean([e["one matrix"] for e in own])
         said = ", ".join(f"{n} {x:.1f}" for n, x in alone.items())
         left = ", ".join(f"{n} {x:.1f}" for n, x in means("only at hand").items())
+        gone = ", ".join(
+            f"{n} {sum(n in e['left out'] for e in own)}"
+            for n in dict.fromkeys(n for e in own for n in e["left out"])
+        )
         yield (
             f"| {case} | {len(own)} | {said} | {matrix:.1f} | {fused:.1f} | "
-            f"{fused - max(alone.values()):+.1f} | {left} |"
+            f"{fused - max(alone.values()):+.1f} | {left} | {gone or '–'} |"
         )
 
 
@@ -193,6 +210,7 @@ def main() -> None:
     parser.add_argument("--effort", default="fast")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--files", action="store_true", help="cases of the data folder")
     parser.add_argument("--out", type=Path, help="lines are added to this file")
     parser.add_argument("--table", type=Path, help="print the table of a record")
@@ -207,7 +225,9 @@ def main() -> None:
         if given.cases and not any(case.startswith(each) for each in given.cases):
             continue
         for seed in range(given.seeds):
-            line = json.dumps(measured(case, given.effort, seed, given.device))
+            line = json.dumps(
+                measured(case, given.effort, seed, given.device, given.rows)
+            )
             print(line, flush=True)
             if given.out:
                 with given.out.open("a") as file:
