@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 # Those that take over ten seconds are run by `make test-slow`.
-SLOW = ("digits", "ensembles", "views")
+SLOW = ("beyond_labels", "digits", "ensembles", "views")
 EXAMPLES = [
     pytest.param(path, marks=[pytest.mark.slow] if path.stem in SLOW else [])
     for path in sorted((Path(__file__).parent.parent / "examples").glob("*.py"))

@@ -160,3 +160,17 @@ def test_nasty_names_do_nothing(blobs, opened, tmp_path):
     hover_over_a_point(page)
     assert nasty[:20] in page.locator("#tip").inner_text()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_the_slider_colours_by_layers(digits_page, opened):
+    page = opened(digits_page)
+    before = page.locator("#plot").screenshot()
+    page.locator("#layer").fill("4")
+    page.wait_for_timeout(100)
+    assert page.locator("#layer-number").inner_text() == "4"
+    assert page.locator("#key span").count() == 4
+    assert page.locator("#plot").screenshot() != before
+    page.select_option("#color", "cluster")
+    page.wait_for_timeout(100)
+    assert page.locator("#layer-number").inner_text() == "10"
+    assert page.locator("#plot").screenshot() == before
