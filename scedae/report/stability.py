@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 # Below this a clustering says more about the method than about the rows.
 _LOW, _HIGH = 0.5, 0.8
 _NEXT_BEST = 3
@@ -32,4 +34,19 @@ def second_opinion(model: Any) -> str:
     found = f"The number of clusters was found, not given: {best.n_clusters} scores "
     return f"{text} {found}{best.score:.2f}" + (
         f", the next best are {following}." if following else "."
+    )
+
+
+def expected_to_hold(model: Any) -> str | None:
+    """How many rows another ensemble would put into the same cluster, in words."""
+    if not hasattr(model, "probabilities_"):
+        return None
+    n_rows = len(model.probabilities_)
+    total = model.probabilities_.max(axis=1).sum()
+    doubtful = float(np.quantile(model.confidence_, 0.05))
+    return (
+        f"The chances of the rows' own clusters add up to {total:,.0f} of {n_rows:,} "
+        "rows: so many would be put into the same cluster by an ensemble that knows "
+        "nothing of this one. The least sure twentieth has a confidence below "
+        f"{doubtful:.2f}; predict(X, reject=0.05) leaves such rows without a label."
     )

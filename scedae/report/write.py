@@ -25,7 +25,7 @@ from scedae.report.run import Run, read_run
 from scedae.report.scores import Scores, score
 from scedae.report.source import check_source
 from scedae.report.spectrum import draw_spectrum
-from scedae.report.stability import second_opinion
+from scedae.report.stability import expected_to_hold, second_opinion
 
 
 def write_report(
@@ -159,9 +159,7 @@ def _collect(
         "heat": heat_map(findings.traits, [card.label for card in cards]),
         "warnings": run.warnings,
         # What the number of clusters rests on: a paragraph each.
-        "evidence": [
-            text for text in (second_opinion(model), other_numbers(model)) if text
-        ],
+        "evidence": [text for text in _evidence(model) if text],
         "members": member_lines(model),
         "curves": draw_curves(model.members_),
         "scores": scores,
@@ -170,6 +168,10 @@ def _collect(
         # The command is told once.
         "notes": [note for note in run.notes if note[1] != run.command or not is_table],
     }
+
+
+def _evidence(model: Any) -> tuple[str | None, ...]:
+    return second_opinion(model), expected_to_hold(model), other_numbers(model)
 
 
 def _key_numbers(

@@ -23,6 +23,8 @@ def test_the_slider_gives_every_layer(digits):
 def test_it_is_on_the_page(digits_page):
     page = digits_page.read_text(encoding="utf-8")
     assert '<input id="layer" type="range" min="2"' in page
+    assert "predict(X, reject=0.05)" in page
+    assert "of 300 rows: so many would be put into the same cluster" in page
 
 
 class _Stub:
