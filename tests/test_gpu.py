@@ -126,3 +126,18 @@ def test_a_training_under_way_is_taken_up(blobs, tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             model.fit(blobs[0])
     np.testing.assert_array_equal(model.fit(blobs[0]).embedding_, expected.embedding_)
+
+
+@pytest.mark.parametrize("name", ["SCEDAE", "LandmarkSpectralClustering"])
+def test_chances_layers_and_novelty(name, blobs, tmp_path):
+    X, _ = blobs
+    model = ESTIMATORS[name](k=5, device="cuda").fit(X)
+    np.testing.assert_array_equal(model.predict_proba(X), model.probabilities_)
+    assert (model.probabilities_.argmax(1) == model.labels_).all()
+    for layer in (2, 5, len(model.linkage_) + 1):
+        assert (model.predict(X, layer=layer) == model.labels_at(layer)).all()
+    assert (model.predict(X, reject=0.2) == -1).mean() <= 0.21
+    model.save(tmp_path / "m.scedae")
+    loaded = type(model).load(tmp_path / "m.scedae", device="cpu")
+    difference = np.abs(loaded.novelty_score(X) - model.novelty_score(X))
+    assert np.median(difference) < 1e-3

@@ -34,7 +34,9 @@ class Calibration:
 
     def __call__(self, confidence: torch.Tensor) -> torch.Tensor:
         """Chance of the own cluster, of the shape of ``confidence``."""
-        knots, values = self.confidence, self.chance
+        # Learnt on the host, also where a fit is elsewhere.
+        knots = self.confidence.to(confidence.device)
+        values = self.chance.to(confidence.device)
         if len(knots) == 1:
             return values.expand_as(confidence).clone()
         within = confidence.clamp(knots[0], knots[-1])
