@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from tests.helpers import ESTIMATORS, SPECTRAL
+
 # Signals, kills, limits and pipes as POSIX has them. Windows has none of these, and the
 # package promises less there: docs/reliability.md.
 POSIX_FILES = (
@@ -45,6 +47,19 @@ def pytest_collection_modifyitems(items):
 def blobs():
     """Three well separated clouds, 240 rows: any sound method finds them."""
     return make_blobs(240, 6, centers=3, cluster_std=0.6, random_state=0)
+
+
+@pytest.fixture(scope="session")
+def overlapping():
+    """Clouds that run into each other: some rows are doubtful."""
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((300, 5)) + 2 * rng.integers(0, 2, (300, 5))
+
+
+@pytest.fixture(scope="session")
+def spectral_models(overlapping):
+    """One fitted estimator of each kind that has landmarks; nobody changes them."""
+    return {name: ESTIMATORS[name](k=5).fit(overlapping) for name in SPECTRAL}
 
 
 @pytest.fixture

@@ -38,15 +38,14 @@ def fitted(hierarchy):
     return model.fit(hierarchy[0])
 
 
-@pytest.fixture(scope="module")
-def clouds():
-    rng = np.random.default_rng(0)
-    return rng.standard_normal((300, 5)) + 2 * rng.integers(0, 2, (300, 5))
+@pytest.fixture
+def clouds(overlapping):
+    return overlapping
 
 
-@pytest.fixture(scope="module")
-def models(clouds):
-    return {name: ESTIMATORS[name](k=5).fit(clouds) for name in SPECTRAL}
+@pytest.fixture
+def models(spectral_models):
+    return spectral_models
 
 
 def check_nested(model, n_rows):

@@ -17,21 +17,13 @@ from tests.test_persistence import rewrite
 
 
 @pytest.fixture(scope="module")
-def overlapping():
-    """Clouds that run into each other: some rows are doubtful."""
-    rng = np.random.default_rng(0)
-    return rng.standard_normal((300, 5)) + 2 * rng.integers(0, 2, (300, 5))
-
-
-@pytest.fixture(scope="module")
-def models(overlapping):
+def models(spectral_models, overlapping):
     """One of each kind, and one whose answer was refined."""
-    found = {name: ESTIMATORS[name](k=7).fit(overlapping) for name in SPECTRAL}
     with pytest.MonkeyPatch.context() as patch:  # a small network, and few steps
         patch.setattr("scedae._defaults._SMALL_STUDENT", StudentPlan(32, 64, 2e-3, 200))
         refined = ESTIMATORS["SCEDAE"](k=3, refine=True).fit(overlapping)
     assert refined.refinement_.kept
-    return {**found, "refined": refined}
+    return {**spectral_models, "refined": refined}
 
 
 every_model = pytest.mark.parametrize("name", [*SPECTRAL, "refined"])
@@ -151,6 +143,7 @@ def test_one_cluster_and_rows_that_are_all_equal():
     np.testing.assert_allclose(equal.probabilities_.sum(1), 1)
 
 
+@pytest.mark.slow
 def test_chances_come_true():
     """Digits by members on the rows: as many labels are right as the chances say."""
     X, y = datasets.load_digits()

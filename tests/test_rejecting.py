@@ -11,20 +11,13 @@ from sklearn.neighbors import NearestNeighbors
 from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec, datasets
 from scedae._spectral import Neighbors, distance_ratio, usual_distances
 from scedae.exceptions import ModelFileError
-from tests.helpers import ESTIMATORS, SPECTRAL
+from tests.helpers import SPECTRAL
 from tests.test_persistence import rewrite
 
 
-@pytest.fixture(scope="module")
-def overlapping():
-    """Clouds that run into each other: some rows are doubtful."""
-    rng = np.random.default_rng(0)
-    return rng.standard_normal((300, 5)) + 2 * rng.integers(0, 2, (300, 5))
-
-
-@pytest.fixture(scope="module")
-def models(overlapping):
-    return {name: ESTIMATORS[name](k=4).fit(overlapping) for name in SPECTRAL}
+@pytest.fixture
+def models(spectral_models):
+    return spectral_models
 
 
 every_model = pytest.mark.parametrize("name", SPECTRAL)

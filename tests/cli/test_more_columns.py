@@ -61,15 +61,7 @@ def test_rejected_rows_have_no_label(fitted, command, frame):
     assert (found[10:][kept] == labels["label"].to_numpy()[kept]).all()
 
 
-def test_names_that_are_taken(fitted, command, frame):
-    frame.rename({"group": "novelty"}).write_csv("cells.csv")
-    predict(command, "--novelty", "--keep-columns", "-o", "new.csv")
-    found = pl.read_csv("new.csv")
-    assert found["novelty"].dtype == pl.Float64
-    assert found["novelty_input"].to_list() == frame["group"].to_list()
-
-
-def test_wrong_numbers(fitted, command):
+def test_wrong_numbers_and_names_that_are_taken(fitted, command, frame):
     for options, word in (
         (["--layers", "2,many"], "as 4,20"),
         (["--layers", "0"], "as 4,20"),
@@ -80,6 +72,11 @@ def test_wrong_numbers(fitted, command):
         code, _, err = command("predict", "run", "cells.csv", "--quiet", *options)
         assert code == 2
         assert word in err
+    frame.rename({"group": "novelty"}).write_csv("cells.csv")
+    predict(command, "--novelty", "--keep-columns", "-o", "new.csv")
+    found = pl.read_csv("new.csv")
+    assert found["novelty"].dtype == pl.Float64
+    assert found["novelty_input"].to_list() == frame["group"].to_list()
 
 
 def test_a_fit_is_not_lost_for_a_layer(fit, csv):
