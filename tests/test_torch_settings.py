@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from scedae._plain_torch import plain_torch
 from tests.helpers import ESTIMATORS
 
 every_estimator = pytest.mark.parametrize("name", ESTIMATORS)
@@ -86,3 +87,14 @@ def test_results_are_those_of_a_plain_fit(name, setting, plain, tmp_path):
     # What was learnt inside can be used outside.
     assert np.array_equal(model.predict(X), expected.labels_)
     assert model.pipeline_.centers.clone().add_(1).isfinite().all()
+
+
+def test_a_torch_that_cannot_say_its_default_device(monkeypatch):
+    """Version 2.4, after ``set_default_device(None)``: then it is the CPU."""
+
+    def fail():
+        raise AttributeError("'NoneType' object has no attribute 'device'")
+
+    monkeypatch.setattr(torch, "get_default_device", fail)
+    with plain_torch():
+        assert torch.zeros(1).device.type == "cpu"
