@@ -1,7 +1,7 @@
 """Several views of the same rows: is the fused answer as good as the best of them?
 
-    python benchmarks/views.py --effort fast --seeds 3 --out docs/results/views.jsonl
-    python benchmarks/views.py --table docs/results/views.jsonl
+    python benchmarks/views.py --effort fast --seeds 3 --out docs/results/views/fast.jsonl
+    python benchmarks/views.py --table docs/results/views/fast.jsonl
 
 For each case and seed: the adjusted Rand index of a fit on each view alone, on the
 columns of all side by side as one matrix, on the views, and of ``predict`` with one of
