@@ -1,6 +1,6 @@
 """Several views of the same rows: is the fused answer as good as the best of them?
 
-    python benchmarks/views.py --effort fast --seeds 3 --out docs/results/views/fast.jsonl
+    python benchmarks/views.py --rows 500 --out docs/results/views/fast.jsonl
     python benchmarks/views.py --table docs/results/views/fast.jsonl
 
 For each case and seed: the adjusted Rand index of a fit on each view alone, on the
