@@ -30,13 +30,7 @@ extensions = [
     "links_of_the_repository",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = [
-    "_build",
-    "_ext",
-    "**/sg_execution_times.rst",
-    "recipe.md",
-    "results.md",
-]
+exclude_patterns = ["_build", "_ext", "**/sg_execution_times.rst"]
 templates_path = ["_templates"]
 suppress_warnings = [
     "myst.header",  # the rendered tables of the paper begin at the third level
