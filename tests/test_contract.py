@@ -9,10 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from scedae.metrics import clustering_accuracy
-from tests.helpers import ESTIMATORS, SPECTRAL
-
-# Checks that an estimator is expected to fail, each with its reason: none today.
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {}
+from tests.helpers import ESTIMATORS, EXPECTED_FAILURES, SPECTRAL
 
 
 def quick(name):

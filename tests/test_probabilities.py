@@ -5,6 +5,7 @@ import warnings
 import dask.array as da
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
@@ -56,6 +57,7 @@ def test_a_row_has_its_chances_in_any_company(models, overlapping, name, tmp_pat
     stored = model.predict_proba(tmp_path / "rows.npy", out=tmp_path / "chances.npy")
     assert (np.load(tmp_path / "chances.npy") == whole).all()
     assert (stored == whole).all()
+    assert (model.predict_proba(sp.csr_array(overlapping)) == whole).all()
     lazy = model.predict_proba(da.from_array(overlapping, chunks=(77, 5)))
     assert lazy.shape == whole.shape
     assert (lazy.compute() == whole).all()
