@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from scipy.cluster.hierarchy import fcluster, is_monotonic, is_valid_linkage, ward
+from scipy.spatial.distance import pdist
 
 from scedae._spectral.distances import nearest
 from scedae._spectral.kmeans import means_by_label
@@ -182,7 +183,7 @@ def _split(
         samples[name] = some
         if len(some) > 1:
             # As high as if all rows had been there.
-            trees[name] = ward(some), (len(own) / len(some)) ** 0.5
+            trees[name] = ward_tree(some), (len(own) / len(some)) ** 0.5
     heights = [
         (scale * float(height), name)
         for name, (tree, scale) in trees.items()
@@ -241,6 +242,15 @@ def _link(tree: Tree, sizes: np.ndarray, merging: np.ndarray) -> np.ndarray:
     # Heights of equal merges may fall by rounding.
     found[:, 2] = np.maximum.accumulate(found[:, 2])
     return found
+
+
+def ward_tree(points: np.ndarray) -> np.ndarray:
+    """Ward's merges of points that stand for themselves, in SciPy's form.
+
+    By their distances: SciPy would take a few points at the origin for a matrix of
+    distances, and warn.
+    """
+    return ward(pdist(points))
 
 
 def ward_merges(points: np.ndarray, sizes: np.ndarray) -> list[tuple[int, int, float]]:

@@ -8,14 +8,14 @@ from itertools import combinations
 
 import numpy as np
 import torch
-from scipy.cluster.hierarchy import fcluster, ward
+from scipy.cluster.hierarchy import fcluster
 
 from scedae._random import generator
 from scedae._spectral.affinity import FusedAffinity, unfuse
 from scedae._spectral.calibration import Calibration, calibrate, renamed
 from scedae._spectral.embedding import Basis
 from scedae._spectral.halves import Half, member_halves, opposed_halves
-from scedae._spectral.layers import Layer, Tree
+from scedae._spectral.layers import Layer, Tree, ward_tree
 from scedae._spectral.number import Candidate, candidate, relative_gap
 
 # Rows that the halves learn from at most, and rows that all are asked about: opinions
@@ -93,7 +93,8 @@ class Panel:
         found = []
         for half in self._pairs[0]:
             some = Half(half.affinity.take(few), half.basis)
-            found.append(ward(some.points(n_clusters, self._embedding).cpu().numpy()))
+            points = some.points(n_clusters, self._embedding).cpu().numpy()
+            found.append(ward_tree(points))
         return found
 
     def asked_about_layers(self, labels: torch.Tensor) -> np.ndarray:

@@ -47,6 +47,7 @@ def is_running(pid):
         return False
 
 
+@pytest.mark.slow  # `make chaos` kills thirty of them
 def test_a_killed_run_resumes_and_ends_the_same(tmp_path, reproduce):
     """The same numbers as a run that was left alone, none of them made twice."""
     folder = tmp_path / "killed"
