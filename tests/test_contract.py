@@ -11,6 +11,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from scedae.metrics import clustering_accuracy
 from tests.helpers import ESTIMATORS, EXPECTED_FAILURES, SPECTRAL
 
+# Estimators that differ from DKM in their objective alone.
+LIKE_DKM = ("DCN", "IDEC")
+
 
 def quick(name):
     arguments = {"n_landmarks": 20} if name in SPECTRAL else {}
@@ -23,10 +26,18 @@ def quick(name):
 @pytest.mark.filterwarnings("ignore::scedae.exceptions.DegenerateDataWarning")
 @pytest.mark.filterwarnings("ignore::scedae.exceptions.CollapsedMemberWarning")
 @parametrize_with_checks(
-    [quick(name) for name in ESTIMATORS],
+    [quick(name) for name in ESTIMATORS if name not in LIKE_DKM],
     expected_failed_checks=lambda e: EXPECTED_FAILURES.get(type(e).__name__, {}),
 )
 def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow  # all of them together
+@pytest.mark.filterwarnings("ignore::scedae.exceptions.DegenerateDataWarning")
+@pytest.mark.filterwarnings("ignore::scedae.exceptions.CollapsedMemberWarning")
+@parametrize_with_checks([quick(name) for name in LIKE_DKM])
+def test_scikit_learn_contract_of_those_like_dkm(estimator, check):
     check(estimator)
 
 
