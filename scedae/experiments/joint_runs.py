@@ -13,10 +13,9 @@ from scedae._device import resolve_device
 from scedae.baselines import DCN, DKM, IDEC, fit_seeds
 from scedae.exceptions import CollapsedEnsembleError
 from scedae.experiments.data_sets import DataSet, load_for_joint
-from scedae.experiments.environment import Place, circumstances
+from scedae.experiments.environment import Place, circumstances, scores_of
 from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Record
-from scedae.metrics import evaluate
 
 _CLASSES = {"dcn": DCN, "idec": IDEC, "dkm": DKM}
 
@@ -33,10 +32,7 @@ def fit_joint(runs: Sequence[PaperRun], place: Place) -> list[Record]:
         {
             **asdict(run),
             "seed": run.replicate,
-            "scores": {
-                metric: round(value, 6)
-                for metric, value in evaluate(data.classes, found).items()
-            },
+            "scores": scores_of(data.classes, found),
             **circumstances(device, len(found), seconds),
         }
         for run, found in zip(runs, labels, strict=True)

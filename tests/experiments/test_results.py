@@ -3,13 +3,15 @@
 import csv
 import io
 from dataclasses import asdict, replace
+from functools import partial
 
 import pytest
 
 from scedae.experiments.folder import RequestError
 from scedae.experiments.plan import PaperRun
-from scedae.experiments.results import drawing, paper_tables
+from scedae.experiments.results import claims, drawing, paper_tables
 from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
+from scedae.experiments.results.claims import Claim
 from scedae.experiments.results.map_pictures import _title
 from scedae.experiments.results.overview import summary
 from scedae.experiments.results.pages import render
@@ -119,7 +121,7 @@ def test_everything_is_rendered(rendered):
     folder = rendered.parent
     text = rendered.read_text("utf-8")
     names = {"baselines", "ensembles", "landmarks", "comparison", "fcps", "choices"}
-    assert {path.stem for path in (folder / "tables").iterdir()} == names
+    assert {path.stem for path in (folder / "tables").iterdir()} == names | {"claims"}
     pictures = {"fcps-generated-minmax", "boxplots", "tsne"}
     assert {path.stem for path in (folder / "figures").iterdir()} == pictures
     assert {path.suffix for path in (folder / "figures").iterdir()} == {".png", ".svg"}
@@ -185,3 +187,69 @@ def test_the_method_itself_is_counted_apart():
 def test_a_map_says_its_rows_once():
     assert _title("USPS (9,298)", "9,298") == "USPS (9,298)"
     assert _title("MNIST", "60,000") == "MNIST (60,000)"
+
+
+def claim(**changes):
+    fields = {"section": "1", "sentence": "", "left": ["ens-struct"], "relation": ">"}
+    return Claim(**fields | {"right": ["dae-lsc"], "of": ("mean", "mean")} | changes)
+
+
+def runs_of(method, experiment, scores):
+    """Two runs of each structure, or of none."""
+    names = map(structure_name, PAPER.structures)
+    return [
+        record(acc, PaperRun(experiment, "usps", method, i, structure))
+        for structure, pair in zip(names, scores, strict=False)
+        for i, acc in enumerate(pair)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "numbers", "holds"),
+    [
+        ({}, (70, 75), False),
+        ({"relation": "<"}, (70, 75), True),
+        ({"of": ("mean", "best")}, (70, 80), False),
+        # The hardest of several methods, but the best of those that boast.
+        ({"left": ["ens-struct", "ens-ep"]}, (70, 75), False),
+        ({"left": ["ens-struct", "ens-ep"], "of": ("best", "best")}, (90, 80), True),
+        ({"of": ("range", "range"), "right": ["ens-struct"]}, (0, 0), False),
+        ({"of": ("range", "range"), "left": ["dae-lsc"]}, (10, 10), False),
+        ({"left": ["ens-ep"], "of": ("spread", "spread")}, (14.14, 0), True),
+        ({"relation": "~"}, (70, 75), True),
+    ],
+)
+def test_a_claim_is_two_numbers(changes, numbers, holds):
+    records = [
+        *runs_of("ens-struct", "ensembles", [(0.7, 0.7)]),
+        *runs_of("ens-ep", "ensembles", [(0.8, 1.0)]),
+        *runs_of("dae-lsc", "baselines", [(0.7, 0.7), (0.8, 0.8)]),
+    ]
+    ours = partial(claims._run, Measurements(records), PAPER, "usps")
+    answer = claims._answer(claim(**changes), "acc", ours)
+    assert (answer.left, answer.right) == pytest.approx(numbers, abs=0.01)
+    assert answer.holds is holds
+    assert claims._answer(claim(right=["dkm"]), "acc", ours) is None  # not run
+
+
+def test_every_claim_can_be_held_against_the_print():
+    """A slip in a name would leave a claim out without a word."""
+    for each in claims.read_claims():
+        for data in each.data:
+            for metric in each.metrics:
+                printed = partial(claims._printed, data)
+                assert claims._answer(each, metric, printed), (each, data, metric)
+
+
+def test_claims_of_the_print_by_hand():
+    """LSC against k-means, and the sentence on smaller deviations, which fails."""
+    checks = [claim(left=["lsc"], right=["kmeans"])]
+    checks.append(claim(left=["dae-lsc"], right=["lsc"], of=("spread",) * 2))
+    above, _ = (
+        claims._answer(each, "acc", partial(claims._printed, "mnist"))
+        for each in checks
+    )
+    assert (above.left, above.right, above.holds) == (68.55, 55.13, True)
+    smaller = replace(checks[1], relation="<")
+    answer = claims._answer(smaller, "acc", partial(claims._printed, "usps"))
+    assert not answer.holds and answer.right == 1.49

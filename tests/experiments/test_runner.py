@@ -40,6 +40,8 @@ def test_every_name_ends_in_records(everything):
         assert isinstance(record["seed"], int)
         if record["method"] != "map":
             assert all(-0.5 <= score <= 1 for score in record["scores"].values())
+            # The arithmetic mean of two entropies is never below the geometric one.
+            assert record["scores"]["nmi_geometric"] >= record["scores"]["nmi"] - 1e-6
 
 
 def test_nothing_is_done_twice(finished, monkeypatch):

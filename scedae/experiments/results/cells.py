@@ -12,10 +12,11 @@ from scedae.experiments.store import Record
 
 VERDICTS = ("above", "inside", "below", "not run")
 
-# Where the rows of the comparison come from; the others have runs of their own.
-_FROM_EXPERIMENT = {
+# Where the runs of a method are; the joint ones have an experiment of their own.
+EXPERIMENT_OF = {
     **dict.fromkeys(("kmeans", "lsc", "dae-kmeans", "dae-lsc"), "baselines"),
     **dict.fromkeys(("ens-init", "ens-ep", "ens-struct"), "ensembles"),
+    "ens-landmarks": "landmarks",
 }
 _OVER_STRUCTURES = ("dae-kmeans", "dae-lsc", "ens-init", "ens-ep")
 
@@ -108,7 +109,7 @@ def find_cells(measurements: Measurements, specification: Specification) -> list
 
 def _is_shown(value: Published, key: str, specification: Specification) -> bool:
     """Joint methods were published with all rows: other rows are no comparison."""
-    is_joint = value.name == "comparison" and value.method not in _FROM_EXPERIMENT
+    is_joint = value.name == "comparison" and value.method not in EXPERIMENT_OF
     return not is_joint or specification.data[key].joint_subset is not None
 
 
@@ -123,7 +124,7 @@ def _measure(
         return found.measured(
             value.metric, value.name, key, value.method, value.structure, variant
         )
-    experiment = _FROM_EXPERIMENT.get(value.method, "joint")
+    experiment = EXPERIMENT_OF.get(value.method, "joint")
     structures = [""]
     if value.method in _OVER_STRUCTURES:
         structures = [structure_name(s) for s in specification.structures]

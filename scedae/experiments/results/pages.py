@@ -16,6 +16,7 @@ from scedae.experiments.results.choices import (
     effects_markdown,
     find_effects,
 )
+from scedae.experiments.results.claims import check_claims, claims_csv, claims_markdown
 from scedae.experiments.results.map_pictures import draw_maps
 from scedae.experiments.results.overview import SMALL, summary
 from scedae.experiments.results.paper_tables import cells_csv, cells_markdown
@@ -34,6 +35,7 @@ _TITLES = {
     "landmarks": "Ensemble on landmarks",
     "comparison": "Comparison to deep k-means variants",
     "choices": "What the paper leaves open",
+    "claims": "What the text claims",
 }
 
 Link = tuple[str, str]
@@ -56,6 +58,7 @@ def render(folder: str | os.PathLike[str]) -> Path:
     found = Measurements(records)
     cells = find_cells(found, specification)
     links = [*_tables(folder, cells, specification)]
+    links += _claims(folder, found, specification)
     links += _choices(folder, found, specification)
     page = folder / "summary.md"
     missing: ImportError | None = None
@@ -80,6 +83,15 @@ def _tables(
         if shown:
             text = cells_markdown(shown, specification)
             yield _write(folder, name, text, cells_csv(shown), specification)
+
+
+def _claims(
+    folder: Path, found: Measurements, specification: Specification
+) -> Iterator[Link]:
+    checked = check_claims(found, specification)
+    if checked:
+        text = claims_markdown(checked, specification)
+        yield _write(folder, "claims", text, claims_csv(checked), specification)
 
 
 def _choices(
