@@ -53,13 +53,14 @@ def find_directions(sample: torch.Tensor, at_most: int, seed: int) -> Directions
     center = rows.mean(0)
     rows -= center
     # No square of a number in [-1, 1] overflows.
-    largest = float(rows.abs().max()) or 1.0
+    largest = max(float(rows.max()), -float(rows.min())) or 1.0
     count = min(at_most, *rows.shape)
     if bool((sample == sample[0]).all()):
         # There is no direction to prefer.
         columns = torch.eye(rows.shape[1], count, dtype=torch.float32)
         return Directions(sample[0].cpu(), columns / largest)
-    found = PCA(count, random_state=seed % 2**32).fit((rows / largest).numpy())
+    rows /= largest  # in place, and PCA copies nothing: there are many of them
+    found = PCA(count, copy=False, random_state=seed % 2**32).fit(rows.numpy())
     spread = float(np.sqrt(found.explained_variance_.mean())) or 1.0
     matrix = np.ascontiguousarray(found.components_.T) / (spread * largest)
     return Directions(center.float(), torch.from_numpy(matrix).float())

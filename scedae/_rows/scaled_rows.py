@@ -21,6 +21,9 @@ from scedae._rows.view_scaler import AnyScaler
 _KEPT_NUMBERS = {"cpu": 1 << 22, "cuda": 1 << 29}
 _KEPT_TURNED = 1 << 26
 
+# Rows that are scaled in one go where all of them are kept.
+_SCALED_TOGETHER = 1 << 10
+
 # Trainings side by side may be an epoch apart.
 _KEPT_EPOCHS = 2
 
@@ -82,7 +85,15 @@ class ScaledRows:
 
     def _all(self) -> torch.Tensor:
         if self._kept is None:
-            self._kept = torch.cat(list(self._scaled_blocks()))
+            # Filled in place, and by few rows at a time: parts to be joined, and what
+            # scaling leaves in between, would need a multiple of what is kept.
+            shape, place = (self.n_rows, self.n_columns), self._scale.place
+            kept, start = torch.empty(shape, dtype=torch.float32, device=place), 0
+            for block in self._rows.blocks():
+                for part in block.split(_SCALED_TOGETHER):
+                    kept[start : start + len(part)] = self._scale(part)
+                    start += len(part)
+            self._kept = kept
         return self._kept
 
     def _scaled_blocks(self) -> Iterator[torch.Tensor]:

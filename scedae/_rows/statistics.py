@@ -10,8 +10,10 @@ import torch
 
 from scedae._rows.interface import Rows
 
-# Rows whose squares are summed in one go: they stay in a CPU's cache.
+# Rows whose squares are summed in one go: they stay in a CPU's cache, and fewer where
+# they are wide, since several copies of them in double precision are made.
 _HEIGHT = 4096
+_NUMBERS = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,8 @@ class Moments:
 
 def block_moments(block: torch.Tensor) -> Moments:
     """Moments of a tall block, a few rows at a time."""
-    return reduce(add, map(Moments.of, block.split(_HEIGHT)))
+    height = min(max(_NUMBERS // max(block.shape[1], 1), 16), _HEIGHT)
+    return reduce(add, map(Moments.of, block.split(height)))
 
 
 def gather_statistics(rows: Rows) -> Statistics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from scedae._numerics import LEAST_BLOCK, by_blocks, product, round_up
+from scedae._threads import share_out
 
 # Numbers in one block of distances: what a CPU's cache likes, what a GPU needs. And the
 # most rows: few rows would otherwise be filled up with many zeros.
@@ -33,40 +34,62 @@ def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Te
     middle = (targets.amin(0) + targets.amax(0)) / 2
     found = _nearest_about(middle, points, targets, r)
     if points.dtype == torch.float32:
-        farthest = squared_distances(points, targets, found[:, -1:])[:, 0]
-        drowned = farthest < _DROWNED * (points - middle).double().square().sum(1)
+        drowned = found[:, r] != 0
         if bool(drowned.any()):
             again = points[drowned].double(), targets.double()
             found[drowned] = _nearest_about(middle.double(), *again, r)
-    return found
+    return found[:, :r]
 
 
 def _nearest_about(
     middle: torch.Tensor, points: torch.Tensor, targets: torch.Tensor, r: int
 ) -> torch.Tensor:
-    measure = _measure(targets - middle)
+    """The nearest ones, and 1 where a distance to them drowns in rounding, (n, r+1)."""
+    width = _columns(len(targets), r, points.device)
+    measure = _measure(targets - middle, width)
     n_columns = targets.shape[1]
 
     def choose(block: torch.Tensor) -> torch.Tensor:
         extended = block.new_zeros(len(block), len(measure))
-        torch.sub(block, middle, out=extended[:, :n_columns])
+        offsets = extended[:, :n_columns]
+        torch.sub(block, middle, out=offsets)
         extended[:, n_columns] = 1
-        distances = product(extended[None], measure[None])[0][:, : len(targets)]
+        distances = product(extended[None], measure[None])[0]
         if r == 1:
-            return distances.argmin(1, keepdim=True)
-        return distances.topk(r, dim=1, largest=False).indices
+            least, chosen = distances.min(1, keepdim=True)
+        else:
+            least, chosen = distances.topk(r, dim=1, largest=False)
+        squares = offsets.square().sum(1)
+        drowned = 2 * least[:, -1] + squares < _DROWNED * squares
+        return torch.cat([chosen, drowned[:, None]], dim=1)
 
-    found = torch.empty(len(points), r, dtype=torch.long, device=points.device)
+    shape = (len(points), r + 1)
+    found = torch.empty(shape, dtype=torch.long, device=points.device)
     height = _block_rows(points.device, len(targets))
     return by_blocks(choose, points, found, height)
 
 
-def _measure(targets: torch.Tensor) -> torch.Tensor:
-    """What takes (x, 1) to |t|²/2 - x·t for every target t; padded for products."""
+def _columns(n_targets: int, r: int, device: torch.device) -> int:
+    """Columns of a block of distances: those of the targets, and perhaps more.
+
+    Of 64 times r numbers and more, torch takes the least r by a heap; of fewer it
+    sorts parts of them, which takes up to three times as long.
+    """
+    if device.type == "cpu" and 24 * r <= n_targets < 64 * r:
+        return 64 * r
+    return round_up(n_targets)
+
+
+def _measure(targets: torch.Tensor, width: int) -> torch.Tensor:
+    """What takes (x, 1) to |t|²/2 - x·t for every target t; padded for products.
+
+    To targets that there are not it is far.
+    """
     n_targets, n_columns = targets.shape
-    matrix = targets.new_zeros(round_up(n_columns + 1), round_up(n_targets))
+    matrix = targets.new_zeros(round_up(n_columns + 1), width)
     matrix[:n_columns, :n_targets] = -targets.T
     matrix[n_columns, :n_targets] = targets.square().sum(1) / 2
+    matrix[n_columns, n_targets:] = torch.finfo(targets.dtype).max
     return matrix
 
 
@@ -78,7 +101,20 @@ def squared_distances(
     By differences, which is free of cancellation, and local to a row.
     """
     distances = torch.empty(index.shape, dtype=torch.float64, device=points.device)
-    for column in range(index.shape[1]):
-        difference = points.double() - targets[index[:, column]].double()
-        distances[:, column] = difference.square_().sum(1)
+    targets = targets.double()
+    height = max(_BLOCK_NUMBERS[points.device.type] // points.shape[1], 1)
+
+    def fill(start: int) -> None:
+        rows = slice(start, start + height)
+        block = points[rows].double()
+        for column in range(index.shape[1]):
+            difference = targets[index[rows, column]].sub_(block)
+            distances[rows, column] = difference.square_().sum(1)
+
+    starts = range(0, len(points), height)
+    if points.is_cpu:
+        share_out(fill, starts)  # in a CPU's cache, not through its memory
+    else:
+        for start in starts:
+            fill(start)
     return distances
