@@ -122,10 +122,11 @@ or list of MemberSpec, default="structure"
         float32 in any case. ``"auto"`` takes TF32 on a GPU and float32 on a CPU,
         which knows no other. bfloat16 is the fastest; what each costs in quality is
         within the spread of seeds (``docs/appendix/lab-notes.md``).
-    scale : {"auto", "none", "range", "log", "minmax", "l2", "standard"}, \
+    scale : {"auto", "none", "raw", "range", "log", "minmax", "l2", "standard"}, \
 default="auto"
         How columns are brought into a range the networks can learn; see
-        :mod:`scedae._rows.scaling` for the rule behind ``"auto"``.
+        :mod:`scedae._rows.scaling` for the rule behind ``"auto"``. ``"none"`` centres
+        columns that are not within [0, 1], ``"raw"`` leaves every value alone.
     n_directions : "auto", int or None, default="auto"
         Scaled rows are centred, turned to their principal directions and brought to
         one common scale, which networks learn in a tenth of the steps; of more

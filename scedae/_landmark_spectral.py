@@ -44,7 +44,7 @@ class LandmarkSpectralClustering(SpectralClusterer):
         Nearest landmarks each row is tied to.
     embedding : {"lsc", "diffusion"}, default="lsc"
         See :class:`SCEDAE`.
-    scale : {"none", "auto", "range", "log", "minmax", "l2", "standard"}, \
+    scale : {"none", "auto", "raw", "range", "log", "minmax", "l2", "standard"}, \
 default="none"
         Distances are taken between rows scaled like this.
     device : str or torch.device, default="auto"

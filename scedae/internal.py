@@ -5,6 +5,7 @@ tail on the same encodings, finds the pieces here instead of reaching into the h
 """
 
 from scedae._anchoring import Tail
+from scedae._autoencoder import Variation
 from scedae._defaults import Scale
 from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._ensemble import encode_members
@@ -20,6 +21,7 @@ __all__ = [
     "Prepared",
     "Scale",
     "Tail",
+    "Variation",
     "cluster_members",
     "encode_members",
     "one_blas_thread",

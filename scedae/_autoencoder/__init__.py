@@ -20,10 +20,12 @@ from scedae._autoencoder.training import (
     start_training,
     train_runs,
 )
+from scedae._autoencoder.variation import USUAL, Variation
 
 __all__ = [
     "PRECISIONS",
     "SCHEDULES",
+    "USUAL",
     "Adam",
     "Batches",
     "CodeObjective",
@@ -37,6 +39,7 @@ __all__ = [
     "TrainingOptions",
     "TrainingRun",
     "Unfinished",
+    "Variation",
     "encode",
     "is_collapsed",
     "layer_widths",

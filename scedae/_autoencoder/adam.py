@@ -1,4 +1,4 @@
-"""Adam on one flat tensor, at a rate that may differ from step to step."""
+"""Adam on one flat tensor, at a rate that may differ from step to step; and SGD."""
 
 from __future__ import annotations
 
@@ -36,9 +36,13 @@ class Adam:
     """
 
     def __init__(
-        self, flat: torch.Tensor, gradient: torch.Tensor, rates: torch.Tensor
+        self,
+        flat: torch.Tensor,
+        gradient: torch.Tensor,
+        rates: torch.Tensor,
+        epsilon: float = EPSILON,
     ) -> None:
-        self._flat, self._gradient = flat, gradient
+        self._flat, self._gradient, self._epsilon = flat, gradient, epsilon
         self._first, self._second = torch.zeros_like(flat), torch.zeros_like(flat)
         self._rates = rates.to(flat.device)
         self._n_done = torch.zeros(1, dtype=torch.long, device=flat.device)
@@ -59,7 +63,7 @@ class Adam:
             beta1=BETA_1,
             beta2=BETA_2,
             weight_decay=0.0,
-            eps=EPSILON,
+            eps=self._epsilon,
             amsgrad=False,
             maximize=False,
         )
@@ -67,3 +71,29 @@ class Adam:
     def state(self) -> list[torch.Tensor]:
         """Every tensor that a step changes, apart from ``flat`` itself."""
         return [self._first, self._second, self._n_done, self._count]
+
+
+class Momentum:
+    """Gradient descent with momentum, for methods that were published with it."""
+
+    def __init__(
+        self,
+        flat: torch.Tensor,
+        gradient: torch.Tensor,
+        rates: torch.Tensor,
+        momentum: float,
+    ) -> None:
+        self._flat, self._gradient, self._momentum = flat, gradient, momentum
+        self._speed = torch.zeros_like(flat)
+        self._rates = rates.to(flat.device)
+        self._n_done = torch.zeros(1, dtype=torch.long, device=flat.device)
+
+    def step(self) -> None:
+        rate = self._rates.index_select(0, self._n_done)[0]
+        self._n_done += 1
+        self._speed.mul_(self._momentum).sub_(rate * self._gradient)
+        self._flat.add_(self._speed)
+
+    def state(self) -> list[torch.Tensor]:
+        """Every tensor that a step changes, apart from ``flat`` itself."""
+        return [self._speed, self._n_done]

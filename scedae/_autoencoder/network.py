@@ -16,6 +16,7 @@ from itertools import pairwise
 
 import torch
 
+from scedae._autoencoder.variation import USUAL, Variation
 from scedae._numerics import column_sums, product, round_up
 
 Layer = tuple[torch.Tensor, torch.Tensor]
@@ -127,8 +128,9 @@ class AutoencoderStack:
         device: torch.device,
         *,
         bounded: bool,
+        variation: Variation = USUAL,
     ) -> None:
-        self.bounded = bounded
+        self.bounded, self._variation = bounded, variation
         self.n_members = len(widths)
         self.n_layers = len(widths[0]) - 1
         self._widths = widths
@@ -167,6 +169,8 @@ class AutoencoderStack:
         activations = [batch]
         for i, (weight, bias) in enumerate(self.layers):
             out = product(activations[-1], weight, out=self._outputs[i]).add_(bias)
+            if i == self.n_layers // 2 - 1:
+                self._variation.code(out)
             activations.append(out if is_linear(i, self.n_layers) else out.relu_())
         return activations
 
@@ -209,13 +213,16 @@ class AutoencoderStack:
             below = activations[i]
             weight_gradient, bias_gradient = self._gradients[i]
             product(below.transpose(1, 2), delta, out=weight_gradient)
-            column_sums(delta, out=bias_gradient)
+            if self._variation.bias:  # else it stays zero
+                column_sums(delta, out=bias_gradient)
             if i > 0:
                 weight = self.layers[i][0].transpose(1, 2)
                 delta = product(delta, weight, out=self._deltas[i - 1])
                 if not is_linear(i - 1, self.n_layers):
                     # ReLU's own kernel: masked_fill_ is several times slower on a CPU.
                     torch.ops.aten.threshold_backward(delta, below, 0, grad_input=delta)
+                elif i == self.n_layers // 2:
+                    self._variation.code_gradient(delta, below)
 
     def encoder(self, member: int) -> Encoder:
         """A copy of one member's encoder, as it stands now, without its padding."""

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import torch
 
-from scedae._autoencoder.adam import Adam
+from scedae._autoencoder.adam import Adam, Momentum
 from scedae._autoencoder.batches import Batch
 from scedae._autoencoder.network import AutoencoderStack, Encoder
 from scedae._autoencoder.objective import CodeObjective
+from scedae._autoencoder.variation import USUAL, Variation
 from scedae._plain_torch import matmul_precision
 
 
@@ -31,13 +32,23 @@ class StackTraining:
         *,
         bounded: bool,
         precision: str = "float32",
+        variation: Variation = USUAL,
     ) -> None:
         self._products = "high" if precision == "tf32" else "highest"
         self._code_width = widths[0][len(widths[0]) // 2]
+        self._variation = variation
         self.stack = AutoencoderStack(
-            widths, padded, batch_size, generators, device, bounded=bounded
+            widths,
+            padded,
+            batch_size,
+            generators,
+            device,
+            bounded=bounded,
+            variation=variation,
         )
-        self._adam = Adam(self.stack.flat, self.stack.flat_gradient, rates)
+        flat, gradient = self.stack.flat, self.stack.flat_gradient
+        self._optimizer: Adam | Momentum
+        self._optimizer = Adam(flat, gradient, rates, variation.epsilon)
         self._losses = torch.zeros(len(widths), dtype=torch.float32, device=device)
         self._slots: dict[int, Batch] = {}
         self._objective: CodeObjective | None = None
@@ -45,7 +56,8 @@ class StackTraining:
     def pursue(self, objective: CodeObjective, rates: torch.Tensor) -> None:
         """Go on from here with a further objective, and with a fresh optimizer."""
         self._objective = objective
-        self._adam = Adam(self.stack.flat, self.stack.flat_gradient, rates)
+        flat, gradient = self.stack.flat, self.stack.flat_gradient
+        self._optimizer = self._variation.pursuing(flat, gradient, rates)
 
     def load(self, slot: int, batch: Batch) -> None:
         """Put the rows of some steps into a slot."""
@@ -73,7 +85,7 @@ class StackTraining:
             true_codes = self.stack.true_rows(codes, self._code_width)
             extra = self._objective.gradient(true_codes.contiguous(), index)
         self.stack.backward(activations, delta, extra)
-        self._adam.step()
+        self._optimizer.step()
         self._losses += loss
 
     def take_losses(self) -> torch.Tensor:
@@ -88,4 +100,4 @@ class StackTraining:
     def state(self) -> list[torch.Tensor]:
         """Every tensor that a step changes."""
         extra = self._objective.state() if self._objective else []
-        return [self.stack.flat, self._losses, *self._adam.state(), *extra]
+        return [self.stack.flat, self._losses, *self._optimizer.state(), *extra]

@@ -17,6 +17,7 @@ from scedae._autoencoder.batches import Batches, RowSource
 from scedae._autoencoder.network import Encoder, layer_widths
 from scedae._autoencoder.stack_training import StackTraining
 from scedae._autoencoder.stepping import Learner, Training, replay, walk
+from scedae._autoencoder.variation import USUAL, Variation
 from scedae._threads import helpers, n_threads, share_out
 
 PRECISIONS = ("float32", "tf32", "bfloat16")
@@ -57,6 +58,7 @@ class TrainingOptions:
     schedule: str
     bounded: bool
     precision: str = "float32"
+    variation: Variation = USUAL
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,7 @@ def start_training(
         "constant" if runs[0].is_kept_on_the_way else options.schedule,
         batches.steps_per_epoch * runs[0].epochs,
     )
-    if device.type == "cuda" and has_triton():
+    if device.type == "cuda" and options.variation == USUAL and has_triton():
         from scedae._autoencoder.fused_training import FusedTraining
 
         return FusedTraining(
@@ -188,6 +190,7 @@ def start_training(
         device,
         bounded=options.bounded,
         precision=options.precision,
+        variation=options.variation,
     ), batches
 
 

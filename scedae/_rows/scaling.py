@@ -12,7 +12,8 @@ the first line that fits:
 4. anything else (standardised, unbounded, columns of different units): ``standard``,
    each column centred and divided by its deviation, cut at ten deviations.
 
-Asked for on other values, ``none`` only centres the columns, which no distance notices.
+Asked for on other values, ``none`` only centres the columns, which no distance notices;
+``raw`` leaves every value alone, whatever it is.
 Columns *share a unit* when the median column spans at least a tenth of the common
 range. Values are *bounded* when that range is at most six standard deviations wide,
 or when they are not negative and at least half of them are zero.
@@ -33,7 +34,7 @@ from scedae._rows.statistics import Statistics
 if TYPE_CHECKING:
     from scedae._rows.view_scaler import AnyScaler
 
-SCALES = ("auto", "none", "range", "log", "minmax", "l2", "standard")
+SCALES = ("auto", "none", "raw", "range", "log", "minmax", "l2", "standard")
 
 # Farther from the centre no square fits into float32.
 _LARGEST = 1e18
@@ -140,17 +141,17 @@ def fit_scaler(statistics: Statistics, scale: str) -> Scaler:
         raise ValueError(
             "X has values so large that their squares overflow: divide X by a constant."
         )
-    if kind == "none":
-        bounded = statistics.low >= 0 and statistics.high <= 1
-        if not bounded:
+    if kind in ("none", "raw"):
+        bounded = kind == "none" and statistics.low >= 0 and statistics.high <= 1
+        if kind == "none" and not bounded:
             # Centred before the cast to float32: no distance notices, and a column
             # like 1e9 + {0, 1} keeps its digits.
             offset = statistics.mean
-            if max(-statistics.low, statistics.high) > _LARGEST:
-                raise ValueError(
-                    "X has values beyond 1e18, too large for scale='none': use "
-                    "scale='standard'."
-                )
+        if max(-statistics.low, statistics.high) > _LARGEST:
+            raise ValueError(
+                f"X has values beyond 1e18, too large for scale={kind!r}: use "
+                "scale='standard'."
+            )
     elif kind == "l2":
         bounded = statistics.low >= 0
     elif kind == "range":

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from scedae._autoencoder import Adam
+from scedae._autoencoder import USUAL, Variation
 from scedae._constraints import Interval
 from scedae._random import RandomState
 from scedae._rows import Rows
@@ -46,13 +46,14 @@ class IDECObjective(JointObjective):
         weight: float,
         tolerance: float,
         rates: torch.Tensor,
+        variation: Variation = USUAL,
     ) -> None:
         super().__init__(centers)
         self._weight, self._tolerance = weight, tolerance
         n_members, n_clusters, _ = centers.shape
         self._target = centers.new_zeros(n_members, n_rows, n_clusters)
         self._labels: list[torch.Tensor] = []
-        self._adam = Adam(self._flat, self._flat_gradient, rates)
+        self._optimizer = variation.pursuing(self._flat, self._flat_gradient, rates)
         # Where each member's rows begin in the table of all targets.
         self._starts = torch.arange(n_members, device=centers.device)[:, None] * n_rows
 
@@ -67,11 +68,11 @@ class IDECObjective(JointObjective):
         at_codes, at_centers = pull(weights, codes, self.centers)
         self._losses += scale * torch.xlogy(p, p / q).sum(2).sum(1)
         self._gradient.copy_(at_centers)
-        self._adam.step()
+        self._optimizer.step()
         return at_codes
 
     def state(self) -> list[torch.Tensor]:
-        return [self.centers, self._losses, *self._adam.state()]
+        return [self.centers, self._losses, *self._optimizer.state()]
 
     def begin_round(self, number: int, codes: Sequence[torch.Tensor]) -> list[bool]:
         """Renew the targets; a member whose labels hardly change is done."""
@@ -193,5 +194,10 @@ class IDEC(JointClusterer):
         self, centers: torch.Tensor, rows: Rows, rates: torch.Tensor
     ) -> IDECObjective:
         return IDECObjective(
-            centers, rows.n_rows, self.clustering_weight, self.tol, rates
+            centers,
+            rows.n_rows,
+            self.clustering_weight,
+            self.tol,
+            rates,
+            self.variation,
         )

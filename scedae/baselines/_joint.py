@@ -17,10 +17,12 @@ import torch
 from sklearn.base import clone
 
 from scedae._autoencoder import (
+    USUAL,
     Batches,
     Encoder,
     Training,
     TrainingRun,
+    Variation,
     encode,
     is_collapsed,
     learning_rates,
@@ -131,6 +133,10 @@ class JointClusterer(EncoderClusterer):
     pretrain: bool
     pretrain_epochs: int
     schedule = "constant"
+    # For those who repeat what was published with another optimizer beside the
+    # objective: which one, and its rate.
+    variation: Variation = USUAL
+    joint_rate: float | None = None
 
     @abstractmethod
     def _plan(self, steps_per_epoch: int) -> JointPlan:
@@ -158,7 +164,8 @@ class JointClusterer(EncoderClusterer):
         start = one_network(self, rows, progress, n_landmarks=2)
         assert start.training is not None
         # Squared error on linear outputs, as published, whatever the range of rows.
-        return replace(start, training=replace(start.training, bounded=False))
+        training = replace(start.training, bounded=False, variation=self.variation)
+        return replace(start, training=training)
 
     def _run(self, start: Prepared) -> EncoderFit:
         (result,) = self._run_seeds(start, [start.seed])
@@ -211,7 +218,8 @@ class _Fit:
         ]
         self._batches.steps_per_round = self._plan.steps_per_round
         n_steps = self._plan.n_rounds * self._plan.steps_per_round
-        rates = learning_rates(self._rate, "constant", n_steps)
+        rate = self._clusterer.joint_rate or self._rate
+        rates = learning_rates(rate, "constant", n_steps)
         objective = self._clusterer._objective(
             torch.stack(centers).float(), self._start.rows, rates
         )

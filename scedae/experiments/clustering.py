@@ -13,10 +13,12 @@ from scedae._estimator import SCEDAE
 from scedae._landmark_spectral import LandmarkSpectralClustering
 from scedae._members import MemberSpec
 from scedae._progress import Progress
+from scedae._random import generator
 from scedae._rows import MemoryRows, Scaler
 from scedae.experiments.data_sets import DataSet, load_data
 from scedae.experiments.environment import Place, scored
 from scedae.experiments.kept_files import encoding_file, encoding_name, read_encoding
+from scedae.experiments.other_tails import OtherTail, cluster_otherwise
 from scedae.experiments.plan import PaperRun
 from scedae.experiments.specification import Specification, structure_name
 from scedae.experiments.store import Record
@@ -67,6 +69,13 @@ def _labels(
         return model.fit(data.rows).labels_
     if run.method == "dae-kmeans":
         return _kmeans_of_codes(run, place, data, seed)
+    variant = place.specification.variant(run.variant)
+    if variant is not None and variant.tail:
+        codes = [m.codes for m in _encoded_members(run, place, device)]
+        counts = [spec.n_landmarks for _, spec in run_members(run, place.specification)]
+        return cluster_otherwise(
+            codes, counts, data.n_clusters, OtherTail(**variant.tail), seed
+        )
     fit = cluster_encodings(run, place, data, device)
     # A network that gives one code to all rows puts them into one cluster.
     return np.zeros(len(data.rows), int) if fit is None else fit.labels
@@ -93,13 +102,8 @@ def cluster_encodings(
 ) -> PipelineFit | None:
     """The verbs after ``encode`` on kept encodings; None if all had collapsed."""
     specification = place.specification
-    variant = specification.variants.get(run.variant)
-    path = encoding_file(place.folder, run.data, variant)
-    members = []
-    for number, (name, spec) in enumerate(run_members(run, specification)):
-        codes = read_encoding(path, name, device)
-        if codes is not None:
-            members.append(EncodedMember(spec, number, None, CodeRows(codes)))
+    variant = specification.variant(run.variant)
+    members = _encoded_members(run, place, device)
     if not members:
         return None
     changed = variant.clustering if variant else {}
@@ -119,6 +123,20 @@ def cluster_encodings(
         )
 
 
+def _encoded_members(
+    run: PaperRun, place: Place, device: torch.device
+) -> list[EncodedMember]:
+    """The kept encodings that a run joins, without those of collapsed networks."""
+    variant = place.specification.variant(run.variant)
+    path = encoding_file(place.folder, run.data, variant)
+    members = []
+    for number, (name, spec) in enumerate(run_members(run, place.specification)):
+        codes = read_encoding(path, name, device)
+        if codes is not None:
+            members.append(EncodedMember(spec, number, None, CodeRows(codes)))
+    return members
+
+
 # The fitted pipeline is not kept: no new rows will ever be scaled by it.
 _NO_SCALER = Scaler("none", True, torch.empty(0), torch.empty(0))
 
@@ -130,6 +148,8 @@ def run_members(
     structures = [run.structure]
     starts, epochs = [run.initialization or 0], [run.epochs or 0]
     counts = [run.n_landmarks or 2]
+    if run.method == "ens-members":
+        return _drawn_members(run, specification)
     if run.method in ("ens-struct", "embedding"):
         structures = [structure_name(s) for s in specification.structures]
     elif run.method == "ens-init":
@@ -147,4 +167,25 @@ def run_members(
         for start in starts
         for epoch in epochs
         for p in counts
+    ]
+
+
+def _drawn_members(
+    run: PaperRun, specification: Specification
+) -> list[tuple[str, MemberSpec]]:
+    """Some networks of any structure and start; a larger draw holds the smaller one."""
+    networks = [
+        (structure, start)
+        for structure in specification.structures
+        for start in range(specification.initializations)
+    ]
+    random = generator(specification.seed, "members", run.replicate)
+    order = torch.randperm(len(networks), generator=random)[: int(run.variant)].tolist()
+    epochs, p = run.epochs or 0, run.n_landmarks or 2
+    return [
+        (
+            encoding_name(structure_name(structure), start, epochs),
+            MemberSpec(structure, epochs, p, start),
+        )
+        for structure, start in (networks[number] for number in order)
     ]

@@ -30,10 +30,12 @@ def load_data(specification: Specification, key: str) -> DataSet:
 
 
 def load_for_joint(specification: Specification, key: str) -> DataSet:
-    """The rows that DCN, IDEC and DKM were published with."""
+    """The rows that DCN, IDEC and DKM were published with, in their units."""
     entry = specification.data[key]
     assert entry.joint_subset is not None
-    return _load(entry.source, entry.joint_subset, specification.max_rows)
+    data = _load(entry.source, entry.joint_subset, specification.max_rows)
+    low, high = entry.joint_range
+    return DataSet(low + (high - low) * data.rows, data.classes)
 
 
 @lru_cache(maxsize=2)

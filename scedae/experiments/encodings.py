@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 import warnings
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import torch
 
+from scedae._autoencoder import is_collapsed
 from scedae._estimator import SCEDAE
 from scedae._members import MemberSpec
 from scedae._progress import Progress
@@ -28,6 +30,7 @@ from scedae.experiments.specification import (
 from scedae.experiments.store import Record
 from scedae.internal import (
     EncodedEnsemble,
+    Variation,
     encode_members,
     one_blas_thread,
     own_threads,
@@ -37,6 +40,7 @@ from scedae.internal import (
 def train_encodings(
     path: Path,
     run: PaperRun,
+    variant: Variant | None,
     data: DataSet,
     specification: Specification,
     device: torch.device,
@@ -47,8 +51,8 @@ def train_encodings(
     The file appears when it is complete. Returns the record of the training.
     """
     start = time.perf_counter()
-    variant = specification.variants.get(run.variant)
     members = planned_members(specification, variant)
+    variation = Variation(**variant.network) if variant else Variation()
     settings = {"scale": specification.data[run.data].scale}
     settings |= variant.training if variant else {}
     model = SCEDAE.paper(
@@ -56,19 +60,23 @@ def train_encodings(
         ensemble=list(members.values()),
         device=device,
         random_state=specification.seed,
+        # Goes on here after a stop, at the epoch that was written down last.
+        checkpoint_dir=path.with_suffix(".trainings"),
         **settings,
     )
     with warnings.catch_warnings():
         # Told by the record, and by those who read an encoding.
         warnings.simplefilter("ignore", CollapsedMemberWarning)
         with own_threads(), one_blas_thread:
-            encoded = _encode(model, data, progress)
-    _write(path, members, encoded)
+            encoded = _encode(model, data, variation, progress)
+    codes = _codes(members, encoded, variation)
+    _write(path, members, codes)
+    shutil.rmtree(path.with_suffix(".trainings"))
     return {
         **asdict(run),
         "seed": specification.seed,
         "losses": {
-            name: None if report.collapsed else round(report.loss, 6)
+            name: round(report.loss, 6) if name in codes else None
             for name, report in zip(members, encoded.reports, strict=True)
         },
         **circumstances(device, len(data.rows), time.perf_counter() - start),
@@ -81,7 +89,7 @@ def planned_members(
     """The encodings of one file by name: 150 for the tables, fewer for a variant."""
     epochs: tuple[int, ...] = specification.epochs
     n_starts = specification.initializations
-    if variant and variant.training:
+    if variant and variant.trained and not variant.is_reading:
         epochs = (specification.ensemble_epochs,)
         n_starts = specification.variant_initializations
     return {
@@ -99,25 +107,41 @@ def _member(widths: Structure, start: int, epochs: int) -> MemberSpec:
     return MemberSpec(widths, epochs, n_landmarks=2, initialization=start)
 
 
-def _encode(model: SCEDAE, data: DataSet, progress: Progress) -> EncodedEnsemble:
+def _encode(
+    model: SCEDAE, data: DataSet, variation: Variation, progress: Progress
+) -> EncodedEnsemble:
     rows = model._check(data.rows, progress).brought()
-    return encode_members(model._prepare(rows, progress))
+    start = model._prepare(rows, progress)
+    assert start.training is not None
+    training = replace(start.training, variation=variation)
+    return encode_members(replace(start, training=training))
+
+
+def _codes(
+    members: dict[str, MemberSpec], encoded: EncodedEnsemble, variation: Variation
+) -> dict[str, torch.Tensor]:
+    """Codes by name, of the networks that did not collapse.
+
+    An encoder ends before what a variation does with its codes, so that is done here.
+    """
+    names = list(members)
+    codes = {names[m.number]: variation.code(m.codes.cpu()) for m in encoded.members}
+    return {name: code for name, code in codes.items() if not is_collapsed(code)}
 
 
 def _write(
-    path: Path, members: dict[str, MemberSpec], encoded: EncodedEnsemble
+    path: Path, members: dict[str, MemberSpec], codes: dict[str, torch.Tensor]
 ) -> None:
     from safetensors.torch import save
 
-    names = list(members)
-    codes = {names[m.number]: m.codes.cpu().contiguous() for m in encoded.members}
     path.parent.mkdir(parents=True, exist_ok=True)
-    collapsed = [name for name in names if name not in codes]
+    collapsed = [name for name in members if name not in codes]
+    codes = {name: code.contiguous() for name, code in codes.items()}
     with whole_file(path) as unfinished:
         unfinished.write_bytes(save(codes, {"collapsed": json.dumps(collapsed)}))
 
 
 def training_run(data: str, variant: Variant | None) -> PaperRun:
     """How the training of a file is called among the records."""
-    own = variant.name if variant and variant.training else ""
+    own = variant.trained if variant else ""
     return PaperRun("encodings", data, "training", 0, variant=own)

@@ -16,6 +16,7 @@ from scedae.experiments.data_sets import DataSet, load_for_joint
 from scedae.experiments.environment import Place, circumstances, scores_of
 from scedae.experiments.plan import PaperRun
 from scedae.experiments.store import Record
+from scedae.internal import Variation
 
 _CLASSES = {"dcn": DCN, "idec": IDEC, "dkm": DKM}
 
@@ -24,7 +25,7 @@ def fit_joint(runs: Sequence[PaperRun], place: Place) -> list[Record]:
     """Records of runs of one method; the replicate is the seed."""
     data = load_for_joint(place.specification, runs[0].data)
     device = resolve_device(place.device)
-    model = _model(runs[0].method, data, place)
+    model = _model(runs[0].method, runs[0].data, data, place)
     start = time.perf_counter()
     labels = _labels_of_seeds(model, data, [run.replicate for run in runs])
     seconds = (time.perf_counter() - start) / len(runs)
@@ -39,15 +40,35 @@ def fit_joint(runs: Sequence[PaperRun], place: Place) -> list[Record]:
     ]
 
 
-def _model(method: str, data: DataSet, place: Place) -> Any:
+def _model(method: str, key: str, data: DataSet, place: Place) -> Any:
     name, _, pretrained = method.partition("-")
-    settings = dict(place.specification.joint_settings)
-    divisor = place.specification.width_divisor
+    specification = place.specification
+    published = specification.joint_settings
+    settings = {
+        **published.get(name, {}),
+        **published.get(key, {}).get(name, {}),
+        **specification.joint_changes,
+    }
+    divisor = specification.width_divisor
     if divisor > 1:
         settings["hidden_layers"] = tuple(w // divisor for w in (500, 500, 2000))
-    return _CLASSES[name](
-        data.n_clusters, pretrain=bool(pretrained), device=place.device, **settings
+    kind = _CLASSES[name]
+    descent = settings.pop("descent", None)
+    if descent is not None:
+        kind = _descending(kind, **descent)
+    return kind(
+        data.n_clusters,
+        pretrain=bool(pretrained),
+        scale="raw",  # the rows are in the units that were published
+        device=place.device,
+        **settings,
     )
+
+
+def _descending(kind: Any, rate: float, momentum: float) -> Any:
+    """The same method with gradient descent beside its objective, not Adam."""
+    changes = {"variation": Variation(momentum=momentum), "joint_rate": rate}
+    return type(kind.__name__, (kind,), changes)
 
 
 def _labels_of_seeds(model: Any, data: DataSet, seeds: list[int]) -> list[np.ndarray]:

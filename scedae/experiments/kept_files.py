@@ -32,7 +32,7 @@ def read_points(path: Path) -> dict[str, np.ndarray]:
 
 def encoding_file(folder: Path, data: str, variant: Variant | None) -> Path:
     """Where encodings are kept; variants of the training have files of their own."""
-    own = f"-{variant.name.replace(' ', '-')}" if variant and variant.training else ""
+    own = f"-{variant.trained}" if variant and variant.trained else ""
     return folder / "encodings" / f"{data}{own}.safetensors"
 
 

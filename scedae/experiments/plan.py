@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 from scedae._random import child_seed
-from scedae.experiments.specification import NAMES, Specification, structure_name
+from scedae.experiments.specification import (
+    NAMES,
+    Specification,
+    Variant,
+    structure_name,
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ def data_of(
         return [key for key in data if known[key].compared]
     if name == "joint":
         return [key for key in data if known[key].joint_subset is not None]
+    if name == "readings":
+        run = {
+            key for reading in specification.readings.values() for key in reading.data
+        }
+        return [key for key in data if key in run]
     return data
 
 
@@ -139,6 +150,43 @@ def _choices(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
             )
 
 
+def _readings(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
+    """All ensembles of Table 4, once for each reading of what the paper leaves open."""
+    for reading in spec.readings.values():
+        if data in reading.data:
+            for i in range(n):
+                yield from _read(spec, data, reading, i)
+
+
+def _read(
+    spec: Specification, data: str, reading: Variant, i: int
+) -> Iterator[PaperRun]:
+    epochs, p = spec.ensemble_epochs, spec.ensemble_landmarks
+    if "landmarks" in reading.averaged:
+        p = spec.landmarks[i % len(spec.landmarks)]
+    if "epochs" in reading.averaged:
+        epochs = spec.epochs[i % len(spec.epochs)]
+    start, run = i % spec.initializations, partial(PaperRun, variant=reading.name)
+    for structure in map(structure_name, spec.structures):
+        yield run("readings", data, "ens-init", i, structure, None, epochs, p)
+        yield run("readings", data, "ens-ep", i, structure, start, None, p)
+    yield run("readings", data, "ens-struct", i, "", start, epochs, p)
+
+
+def _curves(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
+    """Against the number of members, of landmarks, and of epochs."""
+    epochs, p = spec.ensemble_epochs, spec.ensemble_landmarks
+    for i in range(n):
+        for m in spec.member_counts:
+            where = ("", None, epochs, p)
+            yield PaperRun("curves", data, "ens-members", i, *where, variant=str(m))
+        start = i % spec.initializations
+        for count in spec.landmarks:
+            yield PaperRun("curves", data, "ens-struct", i, "", start, epochs, count)
+        for length in spec.epochs:
+            yield PaperRun("curves", data, "ens-struct", i, "", start, length, p)
+
+
 def _fcps(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     for shape in spec.shapes.shapes:
         for variant in spec.shapes.variants:
@@ -164,6 +212,8 @@ _PLANNERS: dict[str, Planner] = {
     "landmarks": _landmarks,
     "joint": _joint,
     "choices": _choices,
+    "readings": _readings,
+    "curves": _curves,
     "embedding": _embeddings,
     "tsne": _maps,
 }

@@ -54,7 +54,7 @@ class Session:
         """Encodings of one file after another; their runs are sent as soon as it is."""
         files: dict[Path, list[PaperRun]] = {}
         for run in runs:
-            variant = self._place.specification.variants.get(run.variant)
+            variant = self._place.specification.variant(run.variant)
             path = encoding_file(self._place.folder, run.data, variant)
             files.setdefault(path, []).append(run)
         for path, own in files.items():
@@ -66,12 +66,14 @@ class Session:
     def _train(self, path: Path, run: PaperRun) -> None:
         self._make_room()
         specification = self._place.specification
-        training = training_run(run.data, specification.variants.get(run.variant))
+        variant = specification.variant(run.variant)
+        training = training_run(run.data, variant)
         subject = f"{run.data} {training.variant}".strip()
         self._reporter.say(f"{subject}: training its encodings")
         record = train_encodings(
             path,
             training,
+            variant,
             load_data(specification, run.data),
             specification,
             resolve_device(self._place.device),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from typing import Any
 
 import numpy as np
 
@@ -29,7 +30,8 @@ def cluster_shape(run: PaperRun, place: Place) -> Record:
     specification = place.specification
     settings = specification.shapes
     seed = run.seed(specification.seed)
-    source, scale = run.variant.split("-")
+    source, scale, *batch = run.variant.split("-")
+    changed: dict[str, Any] = {"batch_size": int(batch[0])} if batch else {}
     flat = load_shape(run.data, source, seed)
     lifted = datasets.lift(flat.rows, run.method, random_state=seed)
     # Networks this small train faster where they need not be handed over.
@@ -43,6 +45,7 @@ def cluster_shape(run: PaperRun, place: Place) -> Record:
         scale=scale,
         random_state=seed,
         device=device,
+        **changed,
     )
     labels, embedding = _fit(model, lifted)
     seconds = time.perf_counter() - start

@@ -20,6 +20,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "boxplots": ("baselines", "ensembles"),
     "tsne": ("embedding", "tsne"),
     "choices": ("choices",),
+    "readings": ("readings",),
+    "curves": ("curves",),
     # Parts of comparison and tsne, for a machine whose time is too dear for the rest.
     "joint": ("joint",),
     "embedding": ("embedding",),
@@ -42,6 +44,7 @@ class DataSpec:
     published: str
     compared: bool = False  # whether it has a column in the comparison
     joint_subset: str | None = None  # rows of DCN, IDEC and DKM; None: not run
+    joint_range: tuple[float, float] = (0.0, 1.0)  # of the values of those rows
 
     @property
     def row_variants(self) -> tuple[str, ...]:
@@ -60,11 +63,17 @@ class ShapeSpec:
     hidden_layers: list[int]
     epochs: int
     n_landmarks: int
+    small_batches: list[int]  # tried beside those of the preset, on L2 rows
 
     @property
     def variants(self) -> list[str]:
-        """Where a shape comes from and how its rows are scaled: "file-l2"."""
-        return [f"{source}-{scale}" for source in self.sources for scale in self.scales]
+        """Where a shape comes from and how its rows are scaled: "file-l2".
+
+        Behind it, rows of a batch, if those are not the preset's: "file-l2-32".
+        """
+        plain = [f"{source}-{s}" for source in self.sources for s in self.scales]
+        tried = [name for name in plain if name.endswith("-l2")]
+        return plain + [f"{name}-{n}" for name in tried for n in self.small_batches]
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,22 @@ class Variant:
     question: str
     training: dict[str, Any] = field(default_factory=dict)
     clustering: dict[str, Any] = field(default_factory=dict)
+    # Of readings alone: other networks, another tail, other averages; where it is run.
+    network: dict[str, Any] = field(default_factory=dict)
+    tail: dict[str, Any] = field(default_factory=dict)
+    averaged: tuple[str, ...] = ()
+    data: tuple[str, ...] = ()
+
+    @property
+    def trained(self) -> str:
+        """A name for its encodings; empty, if they are those of the tables."""
+        parts = {**self.training, **self.network}
+        return "-".join(f"{key}-{value}" for key, value in parts.items())
+
+    @property
+    def is_reading(self) -> bool:
+        """Readings are run for all ensembles, choices for one of them."""
+        return bool(self.data)
 
 
 @dataclass(frozen=True)
@@ -104,12 +129,19 @@ class Specification:
     shapes: ShapeSpec
     maps: dict[str, MapSpec]
     variants: dict[str, Variant]
+    readings: dict[str, Variant]
+    member_counts: tuple[int, ...]
     variant_initializations: int
     default_data: tuple[str, ...]
     is_quick: bool
     width_divisor: int
     max_rows: int | None
-    joint_settings: dict[str, Any]
+    joint_settings: dict[str, Any]  # by method, or by data and method
+    joint_changes: dict[str, Any]  # of all of them, in the small version
+
+    def variant(self, name: str) -> Variant | None:
+        """A choice or a reading by its name."""
+        return self.variants.get(name) or self.readings.get(name)
 
     def widths(self, structure: Structure) -> Structure:
         """The hidden layers that are trained under the name of a structure."""
@@ -140,17 +172,30 @@ def load_specification(*, quick: bool = False) -> Specification:
         ensemble_epochs=merged["ensemble_epochs"],
         landmark_ensemble=tuple(merged["landmark_ensemble"]),
         joint_methods=tuple(merged["joint_methods"]),
-        data={key: DataSpec(**value) for key, value in content["data"].items()},
+        data={key: _data(value) for key, value in content["data"].items()},
         shapes=ShapeSpec(**merged["fcps"]),
         maps={key: MapSpec(**value) for key, value in merged["tsne"].items()},
         variants={v["name"]: Variant(**v) for v in choices["variants"]},
         variant_initializations=choices["initializations"],
+        readings={v["name"]: _reading(v) for v in merged["readings"]},
+        member_counts=tuple(merged["member_counts"]),
         default_data=tuple(small.get("data", content["data"])),
         is_quick=quick,
         width_divisor=small.get("width_divisor", 1),
         max_rows=small.get("max_rows"),
-        joint_settings=small.get("joint", {}),
+        joint_settings=content["joint"],
+        joint_changes=small.get("joint_changes", {}),
     )
+
+
+def _data(value: dict[str, Any]) -> DataSpec:
+    low, high = value.get("joint_range", (0.0, 1.0))
+    return DataSpec(**{**value, "joint_range": (low, high)})
+
+
+def _reading(value: dict[str, Any]) -> Variant:
+    lists = {key: tuple(value.get(key, ())) for key in ("averaged", "data")}
+    return Variant(**{**value, **lists})
 
 
 def _merge(whole: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:

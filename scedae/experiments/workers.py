@@ -10,8 +10,10 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -67,7 +69,8 @@ class ProcessWorkers:
         )
 
     def submit(self, task: Task, *arguments: Any) -> Future[Record]:
-        return self._pool.submit(task, *arguments)
+        with _children_deaf_to_ctrl_c():  # it may start a process
+            return self._pool.submit(task, *arguments)
 
     def __enter__(self) -> ProcessWorkers:
         return self
@@ -85,12 +88,31 @@ class ProcessWorkers:
         self._pool.shutdown(wait=kind is None, cancel_futures=True)
 
 
+@contextmanager
+def _children_deaf_to_ctrl_c() -> Iterator[None]:
+    """Processes that are started inside never see Ctrl-C, not even while they import.
+
+    It goes to all processes of a terminal, and the first one decides. Held back here,
+    it reaches this process right afterwards; a child inherits that it is held back.
+    """
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    # It would let signals through again where it has to be started first.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _prepare() -> None:
     """In each worker, first."""
     import torch
     from threadpoolctl import threadpool_limits
 
-    # Ctrl-C goes to all processes of a terminal; the first one decides.
+    # Where signals cannot be held back, from here on at least.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     torch.set_num_threads(1)

@@ -11,6 +11,7 @@ from scedae.report.source import NamedRows
 
 _SCALING = {
     "none": "values taken as they are",
+    "raw": "values taken as they are",
     "range": "all values brought into 0 … 1 by one common factor",
     "log": "log(1 + x), then divided by its maximum, as is usual for counts",
     "minmax": "each column brought into 0 … 1 by itself",

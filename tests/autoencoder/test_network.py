@@ -8,16 +8,25 @@ from scedae._autoencoder.network import (
     glorot_uniform,
     layer_widths,
 )
+from scedae._autoencoder.variation import USUAL, Variation
 
 CPU = torch.device("cpu")
 BATCH = 11
 
 
-def stack_of(hidden=((6, 5), (5, 6)), padded=(6, 6), bounded=True, d=7, e=3):
+def stack_of(
+    hidden=((6, 5), (5, 6)), padded=(6, 6), bounded=True, d=7, e=3, variation=USUAL
+):
     widths = [layer_widths(d, h, e) for h in hidden]
     generators = [torch.Generator().manual_seed(i) for i in range(len(hidden))]
     return AutoencoderStack(
-        widths, layer_widths(d, padded, e), BATCH, generators, CPU, bounded=bounded
+        widths,
+        layer_widths(d, padded, e),
+        BATCH,
+        generators,
+        CPU,
+        bounded=bounded,
+        variation=variation,
     )
 
 
@@ -40,8 +49,9 @@ def test_glorot_limits():
 
 
 @pytest.mark.parametrize("bounded", [True, False])
-def test_gradients_equal_those_of_autograd(bounded):
-    stack = stack_of(bounded=bounded)
+@pytest.mark.parametrize("slope", [None, 0.0, 0.3])
+def test_gradients_equal_those_of_autograd(bounded, slope):
+    stack = stack_of(bounded=bounded, variation=Variation(code_slope=slope))
     batch = torch.rand(2, BATCH, 7, generator=torch.Generator().manual_seed(1))
     taken = batch_of(stack, batch)
     activations = stack.forward(taken)
@@ -62,6 +72,8 @@ def test_gradients_equal_those_of_autograd(bounded):
             hidden = hidden @ weight + bias
             if i not in (2, 5):  # the encoding and the output are linear
                 hidden = hidden.relu()
+            if i == 2 and slope is not None:
+                hidden = torch.nn.functional.leaky_relu(hidden, slope)
         if bounded:
             expected = torch.nn.functional.binary_cross_entropy(
                 hidden.sigmoid(), batch[member]

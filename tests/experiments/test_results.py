@@ -9,13 +9,14 @@ import pytest
 
 from scedae.experiments.folder import RequestError
 from scedae.experiments.plan import PaperRun
-from scedae.experiments.results import claims, drawing, paper_tables
+from scedae.experiments.results import claims, curves, drawing, paper_tables
 from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
 from scedae.experiments.results.claims import Claim
 from scedae.experiments.results.map_pictures import _title
 from scedae.experiments.results.overview import summary
 from scedae.experiments.results.pages import render
-from scedae.experiments.results.published import Published
+from scedae.experiments.results.published import Published, published_values
+from scedae.experiments.results.readings import find_explained, readings_markdown
 from scedae.experiments.specification import load_specification, structure_name
 
 PAPER = load_specification()
@@ -122,7 +123,7 @@ def test_everything_is_rendered(rendered):
     text = rendered.read_text("utf-8")
     names = {"baselines", "ensembles", "landmarks", "comparison", "fcps", "choices"}
     assert {path.stem for path in (folder / "tables").iterdir()} == names | {"claims"}
-    pictures = {"fcps-generated-minmax", "boxplots", "tsne"}
+    pictures = {"fcps-generated-minmax", "boxplots", "tsne", "scheme", "curves"}
     assert {path.stem for path in (folder / "figures").iterdir()} == pictures
     assert {path.suffix for path in (folder / "figures").iterdir()} == {".png", ".svg"}
     for file in [*names, "figures/tsne.png"]:
@@ -253,3 +254,36 @@ def test_claims_of_the_print_by_hand():
     smaller = replace(checks[1], relation="<")
     answer = claims._answer(smaller, "acc", partial(claims._printed, "usps"))
     assert not answer.holds and answer.right == 1.49
+
+
+def test_a_reading_is_counted_by_its_cells():
+    """Those at the printed means are inside; one that was cut off is not shown."""
+    printed = [
+        value
+        for value in published_values()
+        if (value.name, value.data) == ("ensembles", "usps")
+    ]
+    records = {}
+    for value in printed:
+        run = PaperRun("readings", "usps-train", value.method, 0, value.structure)
+        run = replace(run, variant="as chosen")
+        own = records.setdefault(run.key, {**asdict(run), "scores": {}})
+        shift = 20 if value.method == "ens-struct" else 0
+        own["scores"][value.metric] = (value.mean - shift) / 100
+    (found,) = find_explained(Measurements(records.values()), PAPER)
+    assert found.counts == {"inside": 36, "below": 3}
+    assert found.structure_ensemble.difference == pytest.approx(-20)
+    text = readings_markdown([found], PAPER)
+    assert "0 / 36 / 3" in text and "61.78 ± 0.00" in text
+    assert find_explained(Measurements(list(records.values())[1:]), PAPER) == []
+
+
+def test_curves_are_grouped_by_what_is_varied():
+    run = PaperRun("curves", "usps", "ens-struct", 0, "", 0, 250, 500)
+    records = [record(0.5 + i / 10, replace(run, replicate=i)) for i in range(2)]
+    records.append(record(0.9, replace(run, n_landmarks=100)))
+    kept = curves._with(records, "epochs", 250)
+    assert curves._curve(kept, "n_landmarks") == {
+        100: [pytest.approx(90)],
+        500: [pytest.approx(50), pytest.approx(60)],
+    }

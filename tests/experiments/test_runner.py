@@ -1,19 +1,31 @@
 """Runs: once each, resumed where they stopped, and equal to the estimator's own."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
+from sklearn.datasets import make_blobs
 
 from scedae import SCEDAE, MemberSpec
 from scedae.exceptions import CollapsedEnsembleError
-from scedae.experiments import clustering, joint_runs, kept_files, plan, session
+from scedae.experiments import (
+    clustering,
+    data_sets,
+    joint_runs,
+    kept_files,
+    other_tails,
+    plan,
+    session,
+)
 from scedae.experiments.environment import Place
 from scedae.experiments.folder import RequestError
+from scedae.experiments.other_tails import OtherTail, cluster_otherwise
 from scedae.experiments.plan import PaperRun
-from scedae.experiments.specification import NAMES
+from scedae.experiments.specification import NAMES, load_specification
 from scedae.experiments.store import Store
+from scedae.metrics import clustering_accuracy
 from tests.experiments import tiny
 
 
@@ -132,10 +144,10 @@ def test_variants_change_what_they_say(reproduce):
     """A variant that changed nothing would be a reference under another name."""
     records = reproduce("choices", replicates=1)
     files = {path.name for path in (reproduce.folder / "encodings").iterdir()}
-    assert files == {"usps.safetensors", "usps-code-width-5.safetensors"}
+    assert files == {"usps.safetensors", "usps-encoding_dim-5.safetensors"}
     assert {r["epochs"] for r in records if "fifth" in r["variant"]} == {1}
     device = torch.device("cpu")
-    path = reproduce.folder / "encodings" / "usps-code-width-5.safetensors"
+    path = reproduce.folder / "encodings" / "usps-encoding_dim-5.safetensors"
     assert kept_files.read_encoding(path, "500-750-1000/0/5", device).shape == (90, 5)
 
 
@@ -194,3 +206,76 @@ def test_a_failing_run_stops_the_others_and_keeps_what_is_done(reproduce, monkey
     with pytest.raises(RuntimeError, match="no more"):
         reproduce("landmarks")
     assert len(list(Store(reproduce.folder).records())) == 3 + 1  # and the training
+
+
+def test_a_tail_with_nothing_changed_is_the_methods_own(reproduce):
+    """What readings change is all they change."""
+    reproduce("ensembles", replicates=1)
+    run = PaperRun("ensembles", "usps", "ens-struct", 0, "", 1, 5, 20)
+    place = Place(tiny.specification(), reproduce.folder, "cpu")
+    data, cpu = tiny.load_blobs("", "", None), torch.device("cpu")
+    fit = clustering.cluster_encodings(run, place, data, cpu)
+    codes = [m.codes for m in clustering._encoded_members(run, place, cpu)]
+    seed = run.seed(0)
+    same = cluster_otherwise(codes, [20, 20], 3, OtherTail(), seed)
+    np.testing.assert_array_equal(same, fit.labels)
+
+
+@pytest.mark.parametrize(
+    "tail",
+    [
+        OtherTail(bandwidth="release"),
+        OtherTail(first_vectors=True),
+        OtherTail(first_vectors=True, unit_rows=False),
+        OtherTail(unit_codes=True),
+    ],
+)
+def test_other_tails_find_clear_clusters(tail):
+    rows, classes = make_blobs(300, 5, centers=3, random_state=1, cluster_std=0.3)
+    codes = [torch.from_numpy(rows).float(), torch.from_numpy(rows[:, ::-1].copy())]
+    labels = cluster_otherwise([c.float() for c in codes], [30, 30], 3, tail, 0)
+    assert clustering_accuracy(classes, labels) == 1
+
+
+def test_the_bandwidth_of_the_release_is_the_mean_of_all_squares():
+    rows, landmarks = torch.rand(40, 3).double(), torch.rand(7, 3).double()
+    expected = torch.cdist(rows, landmarks).square().mean()
+    found = other_tails._mean_of_all_squares(rows, landmarks)
+    assert found == pytest.approx(float(expected))
+
+
+def test_a_larger_draw_of_members_holds_the_smaller_one(small_world):
+    specification = tiny.specification()
+
+    def drawn(m, replicate):
+        run = PaperRun("curves", "usps", "ens-members", replicate, "", None, 5, 20)
+        run = replace(run, variant=str(m))
+        return [name for name, _ in clustering.run_members(run, specification)]
+
+    assert drawn(1, 0) == drawn(3, 0)[:1]
+    assert len(set(drawn(4, 0))) == 4  # all networks, each once
+    assert {tuple(drawn(1, i)) for i in range(20)} == {(n,) for n in drawn(4, 0)}
+
+
+def test_joint_methods_see_the_published_units():
+    data = data_sets.DataSet(np.array([[0.0, 0.5, 1.0]]), np.array([0]))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(data_sets, "_load", lambda *arguments: data)
+        for key, values in (("usps", [-1, 0, 1]), ("mnist", [0, 2.55, 5.1])):
+            rows = data_sets.load_for_joint(load_specification(), key).rows
+            np.testing.assert_allclose(rows, [values])
+
+
+def test_joint_methods_have_the_published_settings(tmp_path):
+    data = tiny.load_blobs("", "", None)
+    place = Place(load_specification(), tmp_path, "cpu")
+
+    def model(method, key):
+        return joint_runs._model(method, key, data, place)
+
+    assert model("dcn", "usps").clustering_weight == 0.2
+    descending, usual = model("idec-pretrained", "usps"), model("idec", "mnist")
+    assert descending.variation.momentum == 0.99 and descending.joint_rate == 0.1
+    assert (descending.update_interval, usual.update_interval) == (30, 140)
+    assert usual.variation.momentum is None and descending.pretrain
+    assert {model(m, "usps").scale for m in ("dcn", "idec", "dkm")} == {"raw"}

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from scedae._storage import checkpoint
 from scedae.experiments.folder import RequestError, claimed
 from scedae.experiments.plan import PaperRun
+from scedae.experiments.reporting import TrainingLines
 from scedae.experiments.store import Store
 from tests.experiments import tiny
 
@@ -102,6 +104,63 @@ def test_ctrl_c_ends_with_a_line_that_says_how_to_go_on(tmp_path):
     _, errors = process.communicate()
     assert process.returncode == 130
     assert errors.splitlines()[-1] == "stopped; the same command goes on where it was."
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
+def test_ctrl_c_is_quiet_while_workers_start(tmp_path):
+    """A terminal sends it to all processes, also to those that still import."""
+    folder = tmp_path / "stopped"
+    code = (
+        "from scedae.experiments.__main__ import main; from tests.experiments import "
+        "tiny; tiny.set_up(); main()"
+    )
+    command = [sys.executable, "-c", code, "baselines", "--data", "usps"]
+    command += ["--workers", "2", "-o", str(folder)]
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env=ENVIRONMENT,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while len(children_of(process)) < 3:  # two, and the tracker of resources
+        assert process.poll() is None
+        time.sleep(0.01)
+    # Those who only begin hear it a little sooner here than in a terminal.
+    for child in children_of(process):
+        os.kill(child, signal.SIGINT)
+    time.sleep(0.2)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert "Traceback" not in errors
+    assert errors.splitlines()[-1] == "stopped; the same command goes on where it was."
+
+
+def test_a_stopped_training_goes_on_at_its_epoch(reproduce, monkeypatch):
+    """As the message of Ctrl-C says; and ends with the codes of one left alone."""
+    reproduce("landmarks", replicates=1, folder=reproduce.folder / "alone")
+    monkeypatch.setattr(checkpoint, "_INTERVAL", 0.0)
+    epochs = []
+
+    def advance(lines, share, detail):
+        epochs.append(detail)
+        if stops and "epoch 3," in detail:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrainingLines, "advance", advance)
+    stops = True
+    with pytest.raises(KeyboardInterrupt):
+        reproduce("landmarks", replicates=1)
+    assert not list((reproduce.folder / "encodings").glob("*.safetensors"))
+    stops, before = False, len(epochs)
+    reproduce("landmarks", replicates=1)
+    taken = [detail for detail in epochs[before:] if "epoch" in detail]
+    assert taken and not any("epoch 1," in detail for detail in taken)
+    (mine,) = (reproduce.folder / "encodings").iterdir()  # nothing is left over
+    alone = reproduce.folder / "alone" / "encodings" / mine.name
+    assert mine.read_bytes() == alone.read_bytes()
 
 
 def test_two_runs_do_not_work_in_one_folder(reproduce):

@@ -19,6 +19,12 @@ from scedae.experiments.specification import MapSpec, load_specification
 STOPPED = ["baselines", "landmarks", "embedding"]
 
 
+READINGS = (
+    "first k vectors",
+    "library defaults, ReLU code, release's bandwidth, all averaged",
+)
+
+
 def load_blobs(source, subset, max_rows):
     return data_sets.DataSet(*make_blobs(90, 5, centers=3, random_state=0))
 
@@ -39,8 +45,8 @@ def specification(*, quick=False):
         ensemble_landmarks=20,
         landmark_ensemble=(15, 20),
         width_divisor=50,
-        joint_methods=("dcn", "dkm-pretrained"),
-        joint_settings={"pretrain_epochs": 2, "epochs": 2},
+        joint_methods=("dcn", "idec", "dkm-pretrained"),
+        joint_changes={"pretrain_epochs": 2, "epochs": 2},
         shapes=replace(
             paper.shapes,
             sources=["generated"],
@@ -53,6 +59,10 @@ def specification(*, quick=False):
         maps={key: MapSpec(5, 50, 250) for key in paper.data},
         variants={name: paper.variants[name] for name in names},
         variant_initializations=1,
+        readings={
+            name: replace(paper.readings[name], data=("usps",)) for name in READINGS
+        },
+        member_counts=(1, 3),
         default_data=("pendigits",),
         max_rows=90,
     )

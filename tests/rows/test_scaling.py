@@ -127,6 +127,19 @@ def test_sparse_rows_equal_dense_ones(rng):
     assert torch.equal(dense.take(index), sparse.take(index))
 
 
+def test_raw_leaves_every_value_alone():
+    """Where "none" centres: published methods are not to be had on other rows."""
+    rows = np.array([[-1.0, 0.5, 300.0], [1.0, 0.25, 310.0]])
+    scaler, out = scaled(rows, "raw")
+    assert not scaler.bounded
+    np.testing.assert_array_equal(out, rows.astype(np.float32))
+    new = torch.tensor([[-7.0, 3.0, 1000.0]]).double()
+    assert scaler(new).tolist() == new.tolist()  # nor is anything cut
+    assert not scaled(rows[:, 1:2], "raw")[0].bounded  # even within [0, 1]
+    with pytest.raises(ValueError, match="scale='raw'"):
+        scaled(np.array([[1e19], [0.0]]), "raw")
+
+
 @pytest.mark.parametrize("scale", ["none", "standard", "l2", "minmax"])
 def test_rows_that_lie_column_after_column_equal_the_others(rng, scale):
     X = rng.standard_normal((300, 20))

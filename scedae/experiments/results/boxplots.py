@@ -30,12 +30,12 @@ def draw_boxplots(found: Measurements, spec: Specification) -> Figure | None:
     }
     if not columns:
         return None
-    figure, axes = grid(2, len(columns), 3.2, 2.6)
+    # One scale a metric: boxes of different data sets can be compared.
+    figure, axes = grid(2, len(columns), 3.2, 2.6, sharey="row", sharex="col")
     for column, key in enumerate(columns):
         for row, metric in enumerate(("ari", "nmi")):
             _draw_boxes(axes[row, column], _boxes(found, key, spec, metric))
         axes[0, column].set_title(spec.data[key].title)
-        axes[0, column].set_xticklabels([])  # those of the picture below
     axes[0, 0].set_ylabel("ARI, percent")
     axes[1, 0].set_ylabel("NMI, percent")
     return figure

@@ -15,14 +15,16 @@ if TYPE_CHECKING:
 
 
 def grid(
-    n_rows: int, n_columns: int, width: float, height: float
+    n_rows: int, n_columns: int, width: float, height: float, **shared: Any
 ) -> tuple[Figure, np.ndarray]:
+    """Pictures of one size; ``sharey`` and ``sharex`` as matplotlib has them."""
     return pyplot().subplots(
         n_rows,
         n_columns,
         figsize=(width * n_columns, height * n_rows),
         layout="constrained",
         squeeze=False,
+        **shared,
     )
 
 

@@ -85,7 +85,8 @@ def _counts(
     for cell in cells:
         data = _data_title(cell, specification)
         if cell.published.name == "fcps":
-            data += f", {cell.variant.split('-')[-1]}"
+            _, scale, *batch = cell.variant.split("-")
+            data += f", {scale}" + "".join(f", batches of {rows}" for rows in batch)
         names = {"name": cell.published.name, "data": data}
         key = tuple(names[head] for head in heads)
         groups.setdefault(key, Counter())[cell.verdict] += 1

@@ -17,12 +17,19 @@ from scedae.experiments.results.choices import (
     find_effects,
 )
 from scedae.experiments.results.claims import check_claims, claims_csv, claims_markdown
+from scedae.experiments.results.curves import draw_accuracy_curves
 from scedae.experiments.results.map_pictures import draw_maps
 from scedae.experiments.results.overview import SMALL, summary
 from scedae.experiments.results.paper_tables import cells_csv, cells_markdown
+from scedae.experiments.results.readings import (
+    find_explained,
+    readings_csv,
+    readings_markdown,
+)
+from scedae.experiments.results.scheme import draw_scheme
 from scedae.experiments.results.shape_pictures import draw_shapes
 from scedae.experiments.specification import Specification, load_specification
-from scedae.experiments.store import Store
+from scedae.experiments.store import Record, Store
 from scedae.plot._canvas import pyplot
 
 if TYPE_CHECKING:
@@ -36,6 +43,7 @@ _TITLES = {
     "comparison": "Comparison to deep k-means variants",
     "choices": "What the paper leaves open",
     "claims": "What the text claims",
+    "readings": "Readings of the paper",
 }
 
 Link = tuple[str, str]
@@ -60,10 +68,11 @@ def render(folder: str | os.PathLike[str]) -> Path:
     links = [*_tables(folder, cells, specification)]
     links += _claims(folder, found, specification)
     links += _choices(folder, found, specification)
+    links += _readings(folder, found, specification)
     page = folder / "summary.md"
     missing: ImportError | None = None
     try:
-        links += _figures(folder, found, specification)
+        links += _figures(folder, records, found, specification)
     except ImportError as error:
         missing = error
     page.write_text(summary(cells, records, links, specification), "utf-8")
@@ -103,6 +112,15 @@ def _choices(
         yield _write(folder, "choices", text, effects_csv(effects), specification)
 
 
+def _readings(
+    folder: Path, found: Measurements, specification: Specification
+) -> Iterator[Link]:
+    explained = find_explained(found, specification)
+    if explained:
+        text = readings_markdown(explained, specification)
+        yield _write(folder, "readings", text, readings_csv(explained), specification)
+
+
 def _write(
     folder: Path, name: str, text: str, lines: str, specification: Specification
 ) -> Link:
@@ -119,9 +137,15 @@ def _write(
 
 
 def _figures(
-    folder: Path, found: Measurements, specification: Specification
+    folder: Path,
+    records: list[Record],
+    found: Measurements,
+    specification: Specification,
 ) -> Iterator[Link]:
     drawings: dict[str, tuple[str, Callable[[], Figure | None]]] = {
+        "scheme": ("Figure: scheme of the method", draw_scheme)
+    }
+    drawings |= {
         f"fcps-{variant}": (
             f"Figure: shapes ({variant}) and the first two components of B, "
             "coloured by the clusters found",
@@ -132,6 +156,10 @@ def _figures(
     drawings["boxplots"] = (
         "Figure: ARI and NMI over runs",
         partial(draw_boxplots, found, specification),
+    )
+    drawings["curves"] = (
+        "Figure: accuracy against networks, landmarks and epochs",
+        partial(draw_accuracy_curves, records, specification),
     )
     drawings["tsne"] = (
         "Figure: t-SNE of B, coloured by class",
