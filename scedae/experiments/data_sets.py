@@ -29,12 +29,14 @@ def load_data(specification: Specification, key: str) -> DataSet:
     return _load(entry.source, entry.subset, specification.max_rows)
 
 
-def load_for_joint(specification: Specification, key: str) -> DataSet:
-    """The rows that DCN, IDEC and DKM were published with, in their units."""
+def load_for_joint(
+    specification: Specification, key: str, *, published: bool
+) -> DataSet:
+    """The rows that DCN, IDEC and DKM were published with, in [0, 1] or their units."""
     entry = specification.data[key]
     assert entry.joint_subset is not None
     data = _load(entry.source, entry.joint_subset, specification.max_rows)
-    low, high = entry.joint_range
+    low, high = entry.joint_range if published else (0.0, 1.0)
     return DataSet(low + (high - low) * data.rows, data.classes)
 
 

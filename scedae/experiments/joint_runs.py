@@ -15,6 +15,7 @@ from scedae.exceptions import CollapsedEnsembleError
 from scedae.experiments.data_sets import DataSet, load_for_joint
 from scedae.experiments.environment import Place, circumstances, scores_of
 from scedae.experiments.plan import PaperRun
+from scedae.experiments.specification import Specification
 from scedae.experiments.store import Record
 from scedae.internal import Variation
 
@@ -22,10 +23,12 @@ _CLASSES = {"dcn": DCN, "idec": IDEC, "dkm": DKM}
 
 
 def fit_joint(runs: Sequence[PaperRun], place: Place) -> list[Record]:
-    """Records of runs of one method; the replicate is the seed."""
-    data = load_for_joint(place.specification, runs[0].data)
+    """Records of runs of one method and variant; the replicate is the seed."""
+    run, published = runs[0], runs[0].variant == "published"
+    data = load_for_joint(place.specification, run.data, published=published)
     device = resolve_device(place.device)
-    model = _model(runs[0].method, runs[0].data, data, place)
+    settings = _published(run, place.specification) if published else {}
+    model = _model(run.method, data, place, settings)
     start = time.perf_counter()
     labels = _labels_of_seeds(model, data, [run.replicate for run in runs])
     seconds = (time.perf_counter() - start) / len(runs)
@@ -40,28 +43,24 @@ def fit_joint(runs: Sequence[PaperRun], place: Place) -> list[Record]:
     ]
 
 
-def _model(method: str, key: str, data: DataSet, place: Place) -> Any:
+def _published(run: PaperRun, specification: Specification) -> dict[str, Any]:
+    """What the published programs have: for a method, and for it on a data set."""
+    name, settings = run.method.split("-")[0], specification.joint_settings
+    own = {**settings.get(name, {}), **settings.get(run.data, {}).get(name, {})}
+    return {"scale": "raw", **own}
+
+
+def _model(method: str, data: DataSet, place: Place, settings: dict[str, Any]) -> Any:
     name, _, pretrained = method.partition("-")
-    specification = place.specification
-    published = specification.joint_settings
-    settings = {
-        **published.get(name, {}),
-        **published.get(key, {}).get(name, {}),
-        **specification.joint_changes,
-    }
-    divisor = specification.width_divisor
+    settings = {**settings, **place.specification.joint_changes}
+    divisor = place.specification.width_divisor
     if divisor > 1:
         settings["hidden_layers"] = tuple(w // divisor for w in (500, 500, 2000))
-    kind = _CLASSES[name]
-    descent = settings.pop("descent", None)
+    kind, descent = _CLASSES[name], settings.pop("descent", None)
     if descent is not None:
         kind = _descending(kind, **descent)
     return kind(
-        data.n_clusters,
-        pretrain=bool(pretrained),
-        scale="raw",  # the rows are in the units that were published
-        device=place.device,
-        **settings,
+        data.n_clusters, pretrain=bool(pretrained), device=place.device, **settings
     )
 
 

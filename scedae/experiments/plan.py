@@ -9,6 +9,7 @@ from typing import Any
 
 from scedae._random import child_seed
 from scedae.experiments.specification import (
+    JOINT_VARIANTS,
     NAMES,
     Specification,
     Variant,
@@ -124,9 +125,10 @@ def _landmarks(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
 def _joint(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
     if spec.data[data].joint_subset is None:
         return
-    for method in spec.joint_methods:
-        for i in range(n):
-            yield PaperRun("joint", data, method, i)
+    for variant in JOINT_VARIANTS:
+        for method in spec.joint_methods:
+            for i in range(n):
+                yield PaperRun("joint", data, method, i, variant=variant)
 
 
 def _choices(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:

@@ -85,9 +85,10 @@ class Session:
         self._reporter.say(f"{subject}: {record['seconds']} s{collapsed}")
 
     def _fit_joint(self, runs: Sequence[PaperRun]) -> None:
-        for (data, method), group in groupby(runs, lambda r: (r.data, r.method)):
+        kinds = groupby(runs, lambda r: (r.data, r.method, r.variant))
+        for (data, method, variant), group in kinds:
             self._make_room()
-            self._reporter.say(f"{data}: {method}")
+            self._reporter.say(f"{data}: {method} {variant}".rstrip())
             for record in fit_joint(list(group), self._place):
                 self._keep(record)
 

@@ -28,6 +28,11 @@ NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
+# DCN, IDEC and DKM: with the settings of their classes on rows in [0, 1], and in the
+# units and with the settings that they were published with.
+JOINT_VARIANTS = ("", "published")
+
+
 def structure_name(structure: Structure) -> str:
     """As the paper writes it: "500-750-1000"."""
     return "-".join(map(str, structure))

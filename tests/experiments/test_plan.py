@@ -59,7 +59,7 @@ def test_tables_share_runs():
     assert set(plan("boxplots")) == set(plan("baselines", "ensembles"))
     joint = {r for r in plan("comparison") if r.experiment == "joint"}
     assert set(plan("comparison")) - joint == set(plan("boxplots"))
-    assert len(joint) == 6 * 10
+    assert len(joint) == 2 * 6 * 10
 
 
 def test_the_comparison_has_no_pendigits():

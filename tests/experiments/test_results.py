@@ -10,6 +10,7 @@ import pytest
 from scedae.experiments.folder import RequestError
 from scedae.experiments.plan import PaperRun
 from scedae.experiments.results import claims, curves, drawing, paper_tables
+from scedae.experiments.results.both_nmi import find_both_means
 from scedae.experiments.results.cells import Cell, Measured, Measurements, find_cells
 from scedae.experiments.results.claims import Claim
 from scedae.experiments.results.map_pictures import _title
@@ -122,7 +123,10 @@ def test_everything_is_rendered(rendered):
     folder = rendered.parent
     text = rendered.read_text("utf-8")
     names = {"baselines", "ensembles", "landmarks", "comparison", "fcps", "choices"}
-    assert {path.stem for path in (folder / "tables").iterdir()} == names | {"claims"}
+    assert {path.stem for path in (folder / "tables").iterdir()} == names | {
+        "claims",
+        "nmi",
+    }
     pictures = {"fcps-generated-minmax", "boxplots", "tsne", "scheme", "curves"}
     assert {path.stem for path in (folder / "figures").iterdir()} == pictures
     assert {path.suffix for path in (folder / "figures").iterdir()} == {".png", ".svg"}
@@ -144,9 +148,9 @@ def test_everything_is_rendered(rendered):
 
 def test_rendering_reads_records_alone_and_repeats_itself(rendered, monkeypatch):
     monkeypatch.setattr("scedae.experiments.data_sets._load", None)
-    before = {p: p.read_bytes() for p in rendered.parent.glob("tables/*")}
+    before = {p: p.read_bytes() for p in rendered.parent.glob("[tf]*/*")}
     assert render(rendered.parent) == rendered
-    assert before == {p: p.read_bytes() for p in rendered.parent.glob("tables/*")}
+    assert before == {p: p.read_bytes() for p in rendered.parent.glob("[tf]*/*")}
 
 
 def test_a_small_run_says_that_it_is_small(reproduce):
@@ -287,3 +291,13 @@ def test_curves_are_grouped_by_what_is_varied():
         100: [pytest.approx(90)],
         500: [pytest.approx(50), pytest.approx(60)],
     }
+
+
+def test_nmi_is_shown_both_ways_where_it_was_scored_so():
+    run = PaperRun("readings", "usps", "ens-struct", 0)
+    records = [record(0.5, replace(run, replicate=i)) for i in range(3)]
+    for i in range(2):
+        records[i]["scores"]["nmi_geometric"] = 0.5 + i / 50
+    (found,) = find_both_means(records)
+    assert found.fields == ["readings", "usps", "2", "50.00", "51.00", "2.00"]
+    assert find_both_means(records[2:]) == []

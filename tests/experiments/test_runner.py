@@ -2,6 +2,7 @@
 
 import shutil
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -262,8 +263,9 @@ def test_joint_methods_see_the_published_units():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data_sets, "_load", lambda *arguments: data)
         for key, values in (("usps", [-1, 0, 1]), ("mnist", [0, 2.55, 5.1])):
-            rows = data_sets.load_for_joint(load_specification(), key).rows
-            np.testing.assert_allclose(rows, [values])
+            load = partial(data_sets.load_for_joint, load_specification(), key)
+            np.testing.assert_allclose(load(published=True).rows, [values])
+            np.testing.assert_allclose(load(published=False).rows, data.rows)
 
 
 def test_joint_methods_have_the_published_settings(tmp_path):
@@ -271,7 +273,9 @@ def test_joint_methods_have_the_published_settings(tmp_path):
     place = Place(load_specification(), tmp_path, "cpu")
 
     def model(method, key):
-        return joint_runs._model(method, key, data, place)
+        run = PaperRun("joint", key, method, 0, variant="published")
+        settings = joint_runs._published(run, place.specification)
+        return joint_runs._model(method, data, place, settings)
 
     assert model("dcn", "usps").clustering_weight == 0.2
     descending, usual = model("idec-pretrained", "usps"), model("idec", "mnist")

@@ -7,7 +7,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scedae.experiments.results.published import Published, published_values
-from scedae.experiments.specification import Specification, structure_name
+from scedae.experiments.specification import (
+    JOINT_VARIANTS,
+    DataSpec,
+    Specification,
+    structure_name,
+)
 from scedae.experiments.store import Record
 
 VERDICTS = ("above", "inside", "below", "not run")
@@ -100,11 +105,17 @@ def find_cells(measurements: Measurements, specification: Specification) -> list
             continue
         for key, entry in specification.data.items():
             if entry.published == value.data and _is_shown(value, key, specification):
-                on_rows = value.method in ("kmeans", "lsc")
-                for variant in entry.row_variants if on_rows else ("",):
+                for variant in _variants(value, entry):
                     ours = _measure(value, key, variant, measurements, specification)
                     cells.append(Cell(key, value, ours, variant))
     return cells
+
+
+def _variants(value: Published, entry: DataSpec) -> tuple[str, ...]:
+    """What stands beside a value: other scalings of rows, or other units."""
+    if value.method in ("kmeans", "lsc"):
+        return entry.row_variants
+    return ("",) if value.method in EXPERIMENT_OF else JOINT_VARIANTS
 
 
 def _is_shown(value: Published, key: str, specification: Specification) -> bool:

@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scedae.experiments.folder import kind_of
+from scedae.experiments.results.both_nmi import (
+    both_means_csv,
+    both_means_markdown,
+    find_both_means,
+)
 from scedae.experiments.results.boxplots import draw_boxplots
 from scedae.experiments.results.cells import Cell, Measurements, find_cells
 from scedae.experiments.results.choices import (
@@ -44,6 +49,7 @@ _TITLES = {
     "choices": "What the paper leaves open",
     "claims": "What the text claims",
     "readings": "Readings of the paper",
+    "nmi": "NMI in two ways",
 }
 
 Link = tuple[str, str]
@@ -69,6 +75,7 @@ def render(folder: str | os.PathLike[str]) -> Path:
     links += _claims(folder, found, specification)
     links += _choices(folder, found, specification)
     links += _readings(folder, found, specification)
+    links += _both_means(folder, records, specification)
     page = folder / "summary.md"
     missing: ImportError | None = None
     try:
@@ -119,6 +126,15 @@ def _readings(
     if explained:
         text = readings_markdown(explained, specification)
         yield _write(folder, "readings", text, readings_csv(explained), specification)
+
+
+def _both_means(
+    folder: Path, records: list[Record], specification: Specification
+) -> Iterator[Link]:
+    found = find_both_means(records)
+    if found:
+        text, lines = both_means_markdown(found), both_means_csv(found)
+        yield _write(folder, "nmi", text, lines, specification)
 
 
 def _write(
@@ -175,7 +191,8 @@ def _save(figure: Figure, folder: Path, name: str) -> str:
     target = folder / "figures"
     target.mkdir(exist_ok=True)
     figure.savefig(target / f"{name}.png", dpi=150)
-    # No date inside: the same records give the same file.
-    figure.savefig(target / f"{name}.svg", dpi=150, metadata={"Date": None})
+    # No date and no chance inside: the same records give the same file.
+    with pyplot().rc_context({"svg.hashsalt": name}):
+        figure.savefig(target / f"{name}.svg", dpi=150, metadata={"Date": None})
     pyplot().close(figure)
     return f"figures/{name}.png"

@@ -92,6 +92,8 @@ def method_title(method: str, structure: str, variant: str) -> str:
     name = METHOD_TITLES[method]
     if method in ("kmeans", "lsc"):
         variant = "on L2 rows" if variant else "on rows in [0, 1]"
+    elif variant == "published":
+        variant = "in the published units"
     return " ".join(part for part in (name, structure, variant) if part)
 
 
