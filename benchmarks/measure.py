@@ -61,6 +61,10 @@ class Stopwatch(logging.Handler):
         times = [self._started[verb] for verb in VERBS] + [self._end]
         return {v: b - a for v, (a, b) in zip(VERBS, pairwise(times), strict=True)}
 
+    def since(self, stage: str) -> float:
+        """Seconds from the beginning of a stage to the end; none: it was not there."""
+        return self._end - self._started.get(stage, self._end)
+
     @property
     def total(self) -> float:
         return self._end - self._begin

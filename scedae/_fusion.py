@@ -103,13 +103,17 @@ class Fusion:
 
 
 def fuse_members(
-    anchored: Anchored, rows: Rows, scaler: AnyScaler, tick: Tick
+    anchored: Anchored, rows: Rows, scaler: AnyScaler, seed: int, tick: Tick
 ) -> Fusion:
-    """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more."""
+    """Z̄ of the rows at hand; its sums over all rows, by a pass if there are more.
+
+    Of very many rows, over those that are enough.
+    """
     if rows.all_at_hand:
         return anchored.fusion
     kernel = partial(landmark_sums, tuple(anchored.members), anchored.n_neighbors)
-    sums: LandmarkSums = rows.total(on_scaled(rows, scaler, kernel), add, tick)
+    runs = rows.runs_to_sum(seed)
+    sums: LandmarkSums = rows.total(on_scaled(rows, scaler, kernel), add, tick, runs)
     members = _rescaled(anchored.members, sums)
     fused = spectral.fuse(anchored.affinities, [m.column_scale for m in members])
     return Fusion(members, fused, *sums.fused(members))

@@ -109,7 +109,7 @@ def cluster_members(
         return cluster_members(fewer, scaler, asked, tail, seed, progress)
 
     progress.stage("fuse")
-    fusion = fuse_members(anchored, rows, scaler, _ticking(progress))
+    fusion = fuse_members(anchored, rows, scaler, seed, _ticking(progress))
 
     progress.stage("embed")
     basis = fusion.basis(spectral.n_vectors(tail.embedding, n_clusters))

@@ -102,6 +102,23 @@ def test_memory_and_file_agree_for_the_same_landmarks_and_encoders(
     assert adjusted_rand_score(plain(fitted.labels_), labels) >= 0.999
 
 
+def test_sums_over_some_rows_give_nearly_the_answer_of_all(
+    X, tmp_path, few_are_drawn, monkeypatch
+):
+    """The same rows from files and clusters, and close to sums over all of them."""
+    containers = in_formats(X, tmp_path)
+    every = model("lsc").fit(containers["npy"])
+    monkeypatch.setattr(stream, "SUMMED_ROWS", len(X) // 2)
+    some = {name: model("lsc").fit(containers[name]) for name in ("npy", "dask")}
+    first = some["npy"].singular_values_
+    assert not np.allclose(first, every.singular_values_, atol=1e-9)
+    np.testing.assert_allclose(first, every.singular_values_, atol=0.05)
+    for name, fitted in some.items():
+        np.testing.assert_allclose(fitted.singular_values_, first, err_msg=name)
+        labels = plain(fitted.labels_)
+        assert adjusted_rand_score(labels, plain(every.labels_)) >= 0.95, name
+
+
 def test_landmark_sums_are_those_of_the_dense_affinity(X, few_are_drawn):
     pipeline = model("scedae").fit(X[::5]).pipeline_
     members = pipeline.members

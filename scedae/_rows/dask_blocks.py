@@ -60,6 +60,19 @@ def block_runs(
     return torch.cat(parts)
 
 
+def run_total(
+    block: Any,
+    first_row: int,
+    names: Sequence[str] | None,
+    runs: Sequence[slice],
+    kernel: TotalKernel[Any],
+    add: Add[Any],
+) -> Any:
+    """As ``block_total``, of the rows that some runs name."""
+    rows = block_runs(block, first_row, names, runs)
+    return reduce(add, map(kernel, rows.split(block_height(rows.shape[1]))))
+
+
 def block_height_of(block: Any, first_row: int, names: Sequence[str] | None) -> int:
     return len(block)
 

@@ -28,6 +28,7 @@ from scedae._rows.dask_blocks import (
     block_lines,
     block_runs,
     block_total,
+    run_total,
     sum_up,
 )
 from scedae._rows.dask_crew import (
@@ -104,9 +105,17 @@ class DaskRows(Stream):
         return resolve_device("cpu" if self.crew() else self.device)
 
     def total(
-        self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
+        self,
+        kernel: TotalKernel[Any],
+        add: Add[Any],
+        tick: Tick = ignore,
+        runs: Sequence[slice] | None = None,
     ) -> Any:
-        parts = self._mapped(block_total, kernel=_task(kernel), add=add)
+        if runs is None:
+            parts = self._mapped(block_total, kernel=_task(kernel), add=add)
+        else:
+            work = partial(run_total, runs=tuple(runs))
+            parts = self._touched(runs, work, kernel=_task(kernel), add=add)
         sum_of = delayed(sum_up)
         while len(parts) > 1:
             branches = range(0, len(parts), _BRANCHES)
@@ -142,22 +151,30 @@ class DaskRows(Stream):
         )
 
     def read(self, runs: Sequence[slice]) -> torch.Tensor:
-        # By block and not by run: each block is read once, however many it has.
+        # One object to Dask, and with one name: trainings that draw the same rows at
+        # the same time share the tasks.
+        work = partial(block_runs, runs=tuple(runs))
+        return torch.cat(self._compute(self._touched(runs, work)))
+
+    def _touched(
+        self, runs: Sequence[slice], work: Callable[..., Any], **named: Any
+    ) -> list[Any]:
+        """What some work makes of the blocks in which some runs have rows.
+
+        By block and not by run: each block is read once, however many it has.
+        """
         starts = np.array([run.start for run in runs])
         stops = np.array([run.stop for run in runs])
-        parts = [
+        return [
             part
             for part, first, height in zip(
-                # One object to Dask, and with one name: trainings that draw the same
-                # rows at the same time share the tasks.
-                self._mapped(partial(block_runs, runs=tuple(runs))),
+                self._mapped(work, **named),
                 self._starts,
                 self.array.chunks[0],
                 strict=True,
             )
             if ((starts < first + height) & (stops > first)).any()
         ]
-        return torch.cat(self._compute(parts))
 
     def keep(self, arrays: tuple[da.Array, ...]) -> tuple[da.Array, ...]:
         """Compute now, and leave the results where the blocks lie."""

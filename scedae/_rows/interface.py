@@ -78,9 +78,20 @@ class Rows(ABC):
 
     @abstractmethod
     def total(
-        self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
+        self,
+        kernel: TotalKernel[Any],
+        add: Add[Any],
+        tick: Tick = ignore,
+        runs: Sequence[slice] | None = None,
     ) -> Any:
-        """The sum of what the kernel makes of blocks, always in the same order."""
+        """The sum of what the kernel makes of blocks, always in the same order.
+
+        Of all rows, or of those that some ``runs`` name.
+        """
+
+    def runs_to_sum(self, seed: int) -> Sequence[slice] | None:
+        """Rows that are enough for sums over many; None: all of them."""
+        return None
 
     @abstractmethod
     def each(

@@ -67,9 +67,16 @@ class AtHand(Rows):
             yield self.block(start, min(start + height, self.n_rows))
 
     def total(
-        self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
+        self,
+        kernel: TotalKernel[Any],
+        add: Add[Any],
+        tick: Tick = ignore,
+        runs: Sequence[slice] | None = None,
     ) -> Any:
-        return reduce(add, map(kernel, self.blocks()))
+        blocks = self.blocks()
+        if runs is not None:
+            blocks = (self.block(run.start, run.stop) for run in runs)
+        return reduce(add, map(kernel, blocks))
 
     def each(
         self,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 
 import torch
 
+from scedae._device import resolve_device
 from scedae._rows.interface import Rows
 
 # Rows whose squares are summed in one go: they stay in a CPU's cache, and fewer where
@@ -66,10 +67,10 @@ class Moments:
         mean = block.mean(0)
         return cls(
             count=len(block),
-            minimum=block.amin(0),
-            maximum=block.amax(0),
-            mean=mean,
-            spread=(block - mean).square_().sum(0),
+            minimum=block.amin(0).cpu(),  # whoever adds them may have no GPU
+            maximum=block.amax(0).cpu(),
+            mean=mean.cpu(),
+            spread=(block - mean).square_().sum(0).cpu(),
             zeros=int((block == 0).sum()),
             positives=int((block > 0).sum()),
             positive_sum=float(block.clamp(min=0).sum()),
@@ -93,21 +94,24 @@ class Moments:
 
     def statistics(self) -> Statistics:
         return Statistics(
-            minimum=self.minimum.cpu(),
-            maximum=self.maximum.cpu(),
-            mean=self.mean.cpu(),
-            variance=(self.spread / self.count).cpu(),
+            minimum=self.minimum,
+            maximum=self.maximum,
+            mean=self.mean,
+            variance=self.spread / self.count,
             zero_share=self.zeros / (self.count * len(self.mean)),
             positive_mean=self.positive_sum / max(self.positives, 1),
         )
 
 
-def block_moments(block: torch.Tensor) -> Moments:
-    """Moments of a tall block, a few rows at a time."""
-    height = min(max(_NUMBERS // max(block.shape[1], 1), 16), _HEIGHT)
+def block_moments(device: torch.device | str, block: torch.Tensor) -> Moments:
+    """Moments of a tall block; on a CPU a few rows at a time."""
+    block = block.to(resolve_device(device))
+    height = len(block)
+    if block.is_cpu:
+        height = min(max(_NUMBERS // max(block.shape[1], 1), 16), _HEIGHT)
     return reduce(add, map(Moments.of, block.split(height)))
 
 
 def gather_statistics(rows: Rows) -> Statistics:
-    """One pass over the rows, in blocks."""
-    return rows.total(block_moments, add).statistics()
+    """One pass over the rows, in blocks, where the work is done."""
+    return rows.total(partial(block_moments, rows.device), add).statistics()

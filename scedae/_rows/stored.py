@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from functools import reduce
@@ -18,10 +18,14 @@ from scedae._rows.interface import Add, EachKernel, Result, Tick, TotalKernel, i
 from scedae._rows.numbers import checked_tensor
 from scedae._rows.results import ResultFile
 from scedae._rows.stream import Stream, block_height
+from scedae._threads import n_threads, share_out
 from scedae.exceptions import BlockReadError
 
 # A disk behind a network may fail for a moment: seconds to wait before trying again.
 _PAUSES = (0.1, 1.0)
+
+# Blocks that are worked on at a time, and as many are read meanwhile: 32 MB each.
+_MOST_AT_A_TIME = 16
 
 
 class StoredRows(Stream):
@@ -32,9 +36,13 @@ class StoredRows(Stream):
         self.table = table
 
     def total(
-        self, kernel: TotalKernel[Any], add: Add[Any], tick: Tick = ignore
+        self,
+        kernel: TotalKernel[Any],
+        add: Add[Any],
+        tick: Tick = ignore,
+        runs: Sequence[slice] | None = None,
     ) -> Any:
-        return reduce(add, map(kernel, self._blocks(tick)))
+        return reduce(add, self._mapped(kernel, tick, runs))
 
     def each(
         self,
@@ -50,32 +58,56 @@ class StoredRows(Stream):
                 stack.enter_context(ResultFile(result, self.n_rows, path))
                 for result, path in zip(results, paths, strict=True)
             ]
-            for block in self._blocks(tick):
-                for file, part in zip(files, kernel(block), strict=True):
+            for found in self._mapped(kernel, tick):
+                for file, part in zip(files, found, strict=True):
                     file.write(part.cpu().numpy())
         return tuple(file.array for file in files)
 
     def read(self, runs: Sequence[slice]) -> torch.Tensor:
-        return torch.cat([self._read(run.start, run.stop) for run in runs])
+        parts = [self._read(run.start, run.stop) for run in runs]
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
 
     def n_distinct(self, labels: Any) -> int:
         parts = range(0, self.n_rows, 1 << 20)
         return len(set().union(*(np.unique(labels[i : i + (1 << 20)]) for i in parts)))
 
-    def _blocks(self, tick: Tick) -> Iterator[torch.Tensor]:
-        """All rows in their order; the next block is read by another thread."""
-        height = block_height(self.n_columns)
-        starts = range(0, self.n_rows, height)
+    def _mapped(
+        self,
+        kernel: Callable[[torch.Tensor], Any],
+        tick: Tick,
+        runs: Sequence[slice] | None = None,
+    ) -> Iterator[Any]:
+        """What the kernel makes of blocks, in their order.
+
+        As many blocks at a time as there are threads, each by one of them: inside of
+        a block there is always something that cannot be shared.
+        """
+        parts = self._rows_of_blocks(runs)
+        n_rows = sum(run.stop - run.start for part in parts for run in part)
+        at_a_time = 1
+        if self.home.type == "cpu":
+            at_a_time = min(n_threads(), _MOST_AT_A_TIME)
         with ThreadPoolExecutor(1, "scedae-rows") as pool:
-            coming = pool.submit(self._read, 0, min(height, self.n_rows))
-            for start in starts:
-                block = coming.result()
-                following = start + height
-                if following < self.n_rows:
-                    stop = min(following + height, self.n_rows)
-                    coming = pool.submit(self._read, following, stop)
-                yield block
-                tick(len(block) / self.n_rows)
+            # Those that come next are read while the ones before are worked on.
+            firsts = range(0, len(parts), at_a_time)
+            groups = [parts[i : i + at_a_time] for i in firsts]
+            coming = [pool.submit(self.read, part) for part in groups[0]]
+            for following in (*groups[1:], []):
+                blocks = [block.result() for block in coming]
+                coming = [pool.submit(self.read, part) for part in following]
+                heights = [len(block) for block in blocks]
+                yield from share_out(kernel, blocks)
+                for height in heights:
+                    tick(height / n_rows)
+
+    def _rows_of_blocks(self, runs: Sequence[slice] | None) -> list[list[slice]]:
+        """Rows of each block: all of them, or those of some runs joined to blocks."""
+        height = block_height(self.n_columns)
+        if runs is None:
+            starts = range(0, self.n_rows, height)
+            return [[slice(i, min(i + height, self.n_rows))] for i in starts]
+        n_runs = max(height // (runs[0].stop - runs[0].start), 1)
+        return [list(runs[i : i + n_runs]) for i in range(0, len(runs), n_runs)]
 
     def _read(self, start: int, stop: int) -> torch.Tensor:
         """Rows of the file, at the second or third attempt if need be."""

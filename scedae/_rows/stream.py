@@ -29,6 +29,10 @@ DRAWN_NUMBERS = 1 << 26
 EPOCH_PLACES = 32
 SAMPLE_PLACES = 1024
 
+# Rows that the sums behind the embedding are taken over, at as many places as the
+# sample: what more of them add is less than what the sample leaves open.
+SUMMED_ROWS = 1 << 21
+
 # A block that is read: 64k rows, fewer where they are wide (32 MB in float32).
 _BLOCK_ROWS = 1 << 16
 _BLOCK_NUMBERS = 1 << 23
@@ -93,6 +97,12 @@ class Stream(Rows):
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_samples": {}}  # workers have no use for it
+
+    def runs_to_sum(self, seed: int) -> Sequence[slice] | None:
+        if self.n_rows <= SUMMED_ROWS:
+            return None
+        draw = generator(seed, "sums")
+        return scattered_runs(self.n_rows, SUMMED_ROWS, SAMPLE_PLACES, draw)
 
     def draw(self, n_places: int, generator: torch.Generator) -> torch.Tensor:
         """Some raw rows, in their order; the same for any way to store them."""

@@ -2,6 +2,8 @@
 
 import operator
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -21,6 +23,7 @@ from scedae._rows import (
 from scedae._rows.memory import MemoryRows, TensorRows
 from scedae._rows.scaled_rows import DrawnEpochs
 from scedae._rows.stream import scattered_runs
+from scedae._threads import helpers
 from scedae.exceptions import BlockReadError
 from tests.helpers import in_formats
 
@@ -63,6 +66,40 @@ def rows(request, X, tmp_path, small_blocks):
 def test_a_total_sees_every_row_once(rows, X):
     sums = rows.total(lambda block: block.double().sum(0), operator.add)
     np.testing.assert_allclose(sums, X.astype(np.float64).sum(0))
+
+
+def test_a_total_of_runs_sees_their_rows_once(rows, X):
+    runs = [slice(10, 50), slice(60, 100), slice(900, 940), slice(960, 1000)]
+    sums = rows.total(lambda block: block.double().sum(0), operator.add, runs=runs)
+    wanted = np.concatenate([X[run] for run in runs]).sum(0, dtype=float)
+    np.testing.assert_allclose(sums, wanted, rtol=1e-6)
+
+
+def test_sums_over_many_rows_are_taken_over_enough(stored_rows, monkeypatch):
+    assert stored_rows.runs_to_sum(0) is None
+    monkeypatch.setattr(stream, "SUMMED_ROWS", 500)
+    monkeypatch.setattr(stream, "SAMPLE_PLACES", 50)
+    runs = stored_rows.runs_to_sum(0)
+    assert sum(run.stop - run.start for run in runs) == 500
+    assert runs == stored_rows.runs_to_sum(0) != stored_rows.runs_to_sum(1)
+
+
+def test_threads_take_whole_blocks_and_change_no_bit(X, tmp_path, small_blocks):
+    rows = open_rows(in_formats(X, tmp_path)["npy"], "cpu")
+    workers = set()
+
+    def kernel(block):
+        workers.add(threading.get_ident())
+        time.sleep(0.002)
+        return block.sum(0)
+
+    alone = rows.total(kernel, operator.add)
+    assert len(workers) == 1
+    with helpers(3):
+        assert torch.equal(rows.total(kernel, operator.add), alone)
+        (lines,) = rows.each(lambda block: (block[:, 0],), [Result(np.float32)])
+    assert len(workers) == 3
+    np.testing.assert_array_equal(lines, X[:, 0])
 
 
 def test_results_of_rows_are_in_their_order(rows, X):

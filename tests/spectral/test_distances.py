@@ -71,3 +71,12 @@ def test_a_row_has_the_same_neighbours_in_any_company(rng):
     whole = nearest(points, targets, 3)
     for rows in (slice(0, 1), slice(7, 40), slice(1000, 2500)):
         assert torch.equal(nearest(points[rows], targets, 3), whole[rows])
+
+
+@pytest.mark.parametrize("n_targets", [119, 120, 200, 319, 320])
+def test_the_nearest_of_any_number_of_targets(rng, n_targets):
+    """Around the numbers at which torch chooses by another algorithm."""
+    points, targets = rng.standard_normal((700, 3)), rng.standard_normal((n_targets, 3))
+    found = nearest(torch.from_numpy(points), torch.from_numpy(targets), 5)
+    distances = ((points[:, None] - targets) ** 2).sum(2)
+    np.testing.assert_array_equal(found, np.argsort(distances, axis=1)[:, :5])

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from scedae._spectral import gram as module
+from scedae._spectral.affinity import Affinity, FusedAffinity
 from scedae._spectral.factored import FactoredGram, FactoredOnDevice, gram_of
 from scedae._spectral.gram import DenseGram, SparseGram, gram_matrix
 from tests.helpers import as_affinity
@@ -107,3 +108,22 @@ def test_a_vector_that_leads_nowhere_stays_zero(kind):
     assert gram.from_landmarks(np.array([1.0, 0.0, 0.0, 0.0])).tolist() == [0, 0]
     found = gram.to_landmarks(np.array([[1.0, 0.0], [-1.0, 0.0]]))
     np.testing.assert_allclose(np.linalg.norm(found, axis=0), [1, 0])
+
+
+def test_few_landmarks_of_several_members_are_summed_by_pairs(rng, monkeypatch):
+    """As the sparse product has it, for members of different sizes."""
+    parts = tuple(
+        Affinity(
+            torch.from_numpy(rng.integers(size, size=(100, r))).int(),
+            torch.from_numpy(rng.random((100, r))),
+            size,
+        )
+        for size, r in ((7, 3), (12, 5), (4, 2))
+    )
+    affinity = FusedAffinity(parts)
+    monkeypatch.setattr(module, "_PAIRED_ROWS", 33)
+    by_pairs = SparseGram.of(affinity)
+    monkeypatch.setattr(module, "_FEW_LANDMARKS", 0)
+    by_product = SparseGram.of(affinity)
+    np.testing.assert_allclose(by_pairs.dense(), by_product.dense(), rtol=1e-13)
+    assert by_pairs.nbytes == by_product.nbytes  # no cell that is zero is kept
