@@ -148,3 +148,48 @@ def test_training_together_is_measured():
     assert record["over_floor"] > 0.5
     ratio = record["apart_ms_a_step"] / record["together_ms_a_step"]
     assert record["speed_up"] == pytest.approx(ratio, rel=0.1)
+
+
+@pytest.mark.parametrize("name", ["bananas", "face", "circles", "flower"])
+def test_shapes_are_written_block_by_block_with_their_clusters(
+    name, tmp_path, monkeypatch
+):
+    shapes = importlib.import_module("shapes")
+    monkeypatch.setattr(shapes, "BLOCK", 700)
+    path = shapes.write_rows(name, 2000, tmp_path)
+    X, y = np.load(path), np.load(tmp_path / f"{name}-2000.classes.npy")
+    assert X.shape == (2000, 2) and X.dtype == np.float32
+    counts = np.bincount(y, minlength=len(shapes.SHAPES[name].parts))
+    shares = np.divide(shapes.SHAPES[name].shares, sum(shapes.SHAPES[name].shares))
+    np.testing.assert_allclose(counts / 2000, shares, atol=0.05)
+    # Blocks are drawn anew, not repeated.
+    assert len(np.unique(X, axis=0)) == 2000
+
+
+def test_a_large_file_has_its_rows_in_their_place(tmp_path, monkeypatch):
+    large = importlib.import_module("large_file")
+    path = tmp_path / "rows.npy"
+    np.lib.format.open_memmap(path, "w+", np.float32, (500, 32))
+    np.lib.format.open_memmap(large.classes_of(path), "w+", np.int8, (500,))
+    monkeypatch.setattr(large, "BLOCK", 200)
+    for start in (200, 400, 0):
+        large.write_block(path, 500, start)
+    X, y = np.load(path), np.load(large.classes_of(path))
+    wanted = [large.clouds(min(200, 500 - start), start) for start in (0, 200, 400)]
+    np.testing.assert_array_equal(X, np.concatenate([rows for rows, _ in wanted]))
+    np.testing.assert_array_equal(y, np.concatenate([own for _, own in wanted]))
+    assert large.accuracy(y, (y + 3) % 10) == 1
+
+
+def test_growth_is_told_as_a_power(capsys):
+    growth = importlib.import_module("growth")
+    base = {"varied": "clusters", "peak_megabytes": 500, "acc": 99.0}
+    growth.table(
+        [
+            {**base, "clusters": 10, "cpu_seconds": 2.0},
+            {**base, "clusters": 100, "cpu_seconds": 20.0},
+            {**base, "clusters": 200, "cpu_seconds": 80.0},
+        ]
+    )
+    lines = [line.split(" | ")[3] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert lines == ["", "1.00", "2.00"]
