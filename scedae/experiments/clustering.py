@@ -58,6 +58,8 @@ def _labels(
         rows = data.rows.astype(np.float32)
         points = normalize(rows) if run.variant == "l2" else rows
         return _kmeans(points, data.n_clusters, seed)
+    if run.method == "lsc" and run.experiment == "readings":
+        return _read_rows(run, place, data, device)
     if run.method == "lsc":
         model = LandmarkSpectralClustering(
             data.n_clusters,
@@ -79,6 +81,21 @@ def _labels(
     fit = cluster_encodings(run, place, data, device)
     # A network that gives one code to all rows puts them into one cluster.
     return np.zeros(len(data.rows), int) if fit is None else fit.labels
+
+
+def _read_rows(
+    run: PaperRun, place: Place, data: DataSet, device: torch.device
+) -> np.ndarray:
+    """LSC by a reading, on rows as networks would see them."""
+    specification = place.specification
+    rows = data.rows.astype(np.float32)  # in [0, 1]
+    if specification.data[run.data].scale == "l2":
+        rows = normalize(rows)
+    tail = OtherTail(**specification.readings[run.variant].tail)
+    codes, seed = torch.from_numpy(rows).to(device), run.seed(specification.seed)
+    return cluster_otherwise(
+        [codes], [run.n_landmarks or 2], data.n_clusters, tail, seed
+    )
 
 
 def _kmeans(points: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -153,11 +153,17 @@ def _choices(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
 
 
 def _readings(spec: Specification, data: str, n: int) -> Iterator[PaperRun]:
-    """All ensembles of Table 4, once for each reading of what the paper leaves open."""
+    """All ensembles of Table 4, once for each reading of what the paper leaves open.
+
+    And LSC on the rows, where a reading concerns what comes after the networks.
+    """
     for reading in spec.readings.values():
         if data in reading.data:
             for i in range(n):
                 yield from _read(spec, data, reading, i)
+                for p in spec.landmarks if reading.concerns_rows else ():
+                    run = PaperRun("readings", data, "lsc", i, n_landmarks=p)
+                    yield replace(run, variant=reading.name)
 
 
 def _read(

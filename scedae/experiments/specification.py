@@ -111,6 +111,11 @@ class Variant:
         return "-".join(f"{key}-{value}" for key, value in parts.items())
 
     @property
+    def concerns_rows(self) -> bool:
+        """Whether LSC on the rows themselves, without a network, can tell it."""
+        return not (self.trained or self.averaged or self.tail.get("unit_codes"))
+
+    @property
     def is_reading(self) -> bool:
         """Readings are run for all ensembles, choices for one of them."""
         return bool(self.data)

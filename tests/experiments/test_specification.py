@@ -6,9 +6,12 @@ from statistics import fmean
 
 import pytest
 
+from scedae import SCEDAE
+from scedae.experiments.other_tails import OtherTail
 from scedae.experiments.results.paper_tables import METHOD_TITLES
 from scedae.experiments.results.published import published_values
 from scedae.experiments.specification import load_specification
+from scedae.internal import Variation
 
 VALUES = published_values()
 
@@ -93,3 +96,17 @@ def test_every_method_has_a_title():
 def test_each_table_is_named():
     for _, own in groupby(VALUES, lambda value: (value.name, value.metric)):
         assert len({value.table for value in own}) == 1
+
+
+def test_readings_say_what_can_be_done():
+    """A slip in a name is found here, and not in the middle of a long run."""
+    paper = load_specification()
+    seen = set()
+    for reading in paper.readings.values():
+        tail, network = OtherTail(**reading.tail), Variation(**reading.network)
+        SCEDAE.paper(10, **reading.training)
+        assert set(reading.averaged) <= {"landmarks", "epochs"}
+        assert reading.data and set(reading.data) <= set(paper.data)
+        training = tuple(reading.training.items())
+        seen.add((tail, network, training, reading.averaged))
+    assert len(seen) == len(paper.readings)  # no two are the same

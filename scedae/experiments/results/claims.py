@@ -194,7 +194,7 @@ _RULE = (
     "the paper's own tables, then in our records (in percent). A *mean* or *spread* of "
     "a method is its mean over the structures, *best* is the best structure, *range* "
     "the best less the worst one. Where a side names several methods, the claim must "
-    "hold for each. *~*: neither is more than twice the other."
+    "hold for each; of the best, for one. *~*: neither is more than twice the other."
 )
 
 

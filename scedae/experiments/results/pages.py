@@ -124,7 +124,7 @@ def _readings(
 ) -> Iterator[Link]:
     explained = find_explained(found, specification)
     if explained:
-        text = readings_markdown(explained, specification)
+        text = readings_markdown(explained, found, specification)
         yield _write(folder, "readings", text, readings_csv(explained), specification)
 
 

@@ -97,10 +97,11 @@ _RULE = (
 
 
 def readings_markdown(
-    explained: Sequence[Explained], specification: Specification
+    explained: Sequence[Explained], found: Measurements, specification: Specification
 ) -> str:
-    """All data sets together, then each by itself."""
+    """All data sets together, LSC on the rows, then each data set by itself."""
     parts = [_RULE, _together(explained, specification)]
+    parts += _on_rows(found, specification)
     for key, entry in specification.data.items():
         own = [each for each in explained if each.data == key]
         if own:
@@ -121,6 +122,43 @@ def _together(explained: Sequence[Explained], specification: Specification) -> s
             shown = [_verdicts(count) if count else "" for count in cells]
             body.append([reading.question, reading.name, *shown, _verdicts(total)])
     return markdown_table(["open", "reading", *titles, "above / inside / below"], body)
+
+
+_ON_ROWS = (
+    "### LSC on the rows\n\nWhat comes after the networks can be tried without them: "
+    "LSC on the rows (L2), over all landmark counts, ACC / NMI / ARI."
+)
+
+
+def _on_rows(found: Measurements, specification: Specification) -> list[str]:
+    """Nothing, where it was not run."""
+    lines: dict[str, dict[str, str]] = {}
+    for data, entry in specification.data.items():
+        printed = [
+            value
+            for value in published_values()
+            if (value.name, value.data, value.method)
+            == ("baselines", entry.published, "lsc")
+        ]
+        for name in specification.readings:
+            group = ("readings", data, "lsc", "", name)
+            ours = [found.measured(value.metric, *group) for value in printed]
+            if all(ours):
+                cells = [Cell(data, v, m) for v, m in zip(printed, ours, strict=True)]
+                lines.setdefault("published", {})[data] = " / ".join(map(str, printed))
+                lines.setdefault(name, {})[data] = " / ".join(map(_marked, cells))
+    if not lines:
+        return []
+    keys = list(dict.fromkeys(key for own in lines.values() for key in own))
+    heads = ["reading", *(specification.data[key].title for key in keys)]
+    body = [[n, *(own.get(key, "") for key in keys)] for n, own in lines.items()]
+    return [_ON_ROWS, markdown_table(heads, body), "In bold: inside the band."]
+
+
+def _marked(cell: Cell) -> str:
+    assert cell.ours is not None
+    text = plus_minus(cell.ours)
+    return f"**{text}**" if cell.verdict == "inside" else text
 
 
 def _verdicts(count: Counter[str]) -> str:
