@@ -79,7 +79,7 @@ def bring(n_rows: int, dtype: str) -> tuple[np.ndarray, np.ndarray]:
     return X, digits[np.arange(n_rows) % len(digits)]
 
 
-def measure(n_rows: int, dtype: str, effort: str) -> dict[str, Any]:
+def measure(n_rows: int, dtype: str, effort: str, epochs: str) -> dict[str, Any]:
     warm = np.random.default_rng(0).random((500, 784), dtype=np.float32)
     SCEDAE(2, effort="fast", epochs=1, device="cpu").fit(warm)
     before = resident_megabytes()
@@ -87,13 +87,20 @@ def measure(n_rows: int, dtype: str, effort: str) -> dict[str, Any]:
     held = resident_megabytes() - before  # more than the rows: what bringing them left
     reset_peak()
     with PeakByVerb() as watch:
-        model = SCEDAE(10, effort=effort, random_state=0, device="cpu").fit(X)
+        model = SCEDAE(
+            10,
+            effort=effort,
+            epochs=int(epochs) if epochs.isdigit() else epochs,
+            random_state=0,
+            device="cpu",
+        ).fit(X)
     size = X.nbytes / 1e6
     return {
         "rows": n_rows,
         "columns": X.shape[1],
         "dtype": dtype,
         "effort": effort,
+        "epochs": epochs,
         "input_megabytes": round(size),
         "held_before_fit": round(held),
         "peak_megabytes": round(peak_megabytes() - before),
@@ -109,11 +116,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=70_000)
     parser.add_argument("--dtype", choices=("float32", "uint8"), default="float32")
     parser.add_argument("--effort", choices=("fast", "default"), default="fast")
+    parser.add_argument("--epochs", default="auto", help="1 is as good for memory")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.one:
-        found = measure(arguments.rows, arguments.dtype, arguments.effort)
-        print(json.dumps(found))
+        job = arguments.rows, arguments.dtype, arguments.effort, arguments.epochs
+        print(json.dumps(measure(*job)))
         return
     command = [sys.executable, __file__, "--one", *sys.argv[1:]]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import torch
 
+from scedae._random import generator as named_generator
 from scedae._spectral.distances import nearest, squared_distances
 from scedae._threads import share_out
 
@@ -20,6 +21,16 @@ _BLOCK_NUMBERS = 1 << 25
 
 # Starts are compared on at most this many points.
 _SAMPLE_POINTS = 20_000
+
+# Beyond so many columns starts are drawn by distances in a random projection to so
+# many, which are right to a tenth: many clusters have many columns, too, and what
+# decides between far rows need not be exact.
+_COLUMNS_OF_STARTS = 96
+
+# Of many clusters there are fewer starts, such that starts times clusters stay below
+# this: each places so many centres that it is an average of luck by itself. But at
+# least so many.
+_CENTRES_STARTED, _FEWEST_STARTS = 600, 3
 
 # Points may come in blocks, as often as they are asked for.
 Blocks = Callable[[], Iterable[torch.Tensor]]
@@ -64,7 +75,7 @@ def _distances_between_rows(
     is left of equal rows by rounding counts as zero. Only starts depend on it, so it
     need not be a product of ``_numerics``.
     """
-    points = points - points[0]
+    points = _projected(points - points[0])
     squares = points.square().sum(1)
     rounding = 16 * torch.finfo(points.dtype).eps * float(squares.max())
 
@@ -74,6 +85,18 @@ def _distances_between_rows(
         return torch.nn.functional.threshold(found, rounding, 0.0, inplace=True)
 
     return distances
+
+
+def _projected(points: torch.Tensor) -> torch.Tensor:
+    """Points whose distances are about the same, in few columns."""
+    n_columns = points.shape[1]
+    if n_columns <= _COLUMNS_OF_STARTS:
+        return points
+    draw = named_generator(0, "projection")
+    shape = (n_columns, _COLUMNS_OF_STARTS)
+    matrix = torch.randn(shape, generator=draw, dtype=points.dtype)
+    matrix *= _COLUMNS_OF_STARTS**-0.5
+    return points @ matrix.to(points.device)
 
 
 def lloyd(blocks: Blocks, centers: torch.Tensor, n_iter: int) -> torch.Tensor:
@@ -167,8 +190,11 @@ def kmeans(
 
     Of many points, starts are compared on a sample, and the best goes on with all.
     With ``n_iter_start`` they are compared after so many rounds, long before they
-    end: what separates good starts from bad ones happens in the first few.
+    end: what separates good starts from bad ones happens in the first few. Many
+    clusters have fewer starts.
     """
+    fewer = max(_CENTRES_STARTED // n_clusters, _FEWEST_STARTS)
+    n_starts = min(n_starts, fewer)
     sample = points
     if len(points) > _SAMPLE_POINTS:
         drawn = torch.randperm(len(points), generator=generator)[:_SAMPLE_POINTS]

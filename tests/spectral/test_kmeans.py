@@ -1,3 +1,4 @@
+import importlib
 import sys
 
 import numpy as np
@@ -20,6 +21,8 @@ from scedae._spectral.kmeans import (
 )
 from scedae._threads import helpers, one_thread
 from scedae.metrics import clustering_accuracy
+
+module = importlib.import_module("scedae._spectral.kmeans")
 
 
 def seeded(seed=0):
@@ -218,3 +221,32 @@ def test_starts_are_greedy():
             len(nearest(rows, torch.tensor(centers, dtype=torch.float64)).unique())
         )
     assert np.mean(met) > 22  # with one draw 20.7, with several 23.6
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "n_starts"), [(10, 30), (20, 30), (60, 10), (300, 3)]
+)
+def test_many_clusters_have_fewer_starts(rng, monkeypatch, n_clusters, n_starts):
+    """The work of starts does not grow faster than the clusters."""
+    points = torch.from_numpy(rng.standard_normal((400, 3)))
+    drawn = []
+
+    def first_rows(points, n_centers, generator):
+        drawn.append(n_centers)
+        return points[:n_centers]
+
+    monkeypatch.setattr(module, "plus_plus_rows", first_rows)
+    kmeans(points, n_clusters, seeded(), n_starts=30, n_iter=1)
+    assert len(drawn) == n_starts
+
+
+def test_starts_in_many_columns_find_every_cluster(rng):
+    """By distances in a projection, which are not exact."""
+    centers = rng.standard_normal((80, 159))
+    y = np.arange(1600) % 80
+    points = torch.from_numpy(centers[y] + 0.3 * rng.standard_normal((1600, 159)))
+    found = plus_plus_rows(points, 80, seeded())
+    assert len(torch.unique(nearest(points[:80], found)[:, 0])) >= 76
+    wide, few = _distances_between_rows(points)(torch.arange(5)).numpy(), points[:5]
+    exact = torch.cdist(few, points).square().numpy()
+    assert np.abs(wide / np.where(exact > 0, exact, 1) - 1)[exact > 0].mean() < 0.2
