@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from scedae import _spectral as spectral
-from scedae._defaults import Scale
+from scedae._defaults import Refining, Scale
 from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._fusion import Anchored
 from scedae._model import FittedMember
@@ -50,8 +50,7 @@ class Tail:
     whitened: bool = True  # rows go to the nearest centre by the clusters' own metric
     split_halves: bool = True  # stability, by halves of the ensemble
     keeps_views: bool = False  # also those that the answer would be clearer without
-    # Precision of the network that has the last word on labels; None: there is none.
-    refine_in: str | None = None
+    refining: Refining | None = None  # None: nothing has the last word but the graph
 
     @property
     def rounded(self) -> bool:

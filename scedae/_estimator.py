@@ -16,11 +16,12 @@ from scedae._constraints import Interval, StrOptions
 from scedae._defaults import (
     EFFORTS,
     MOST_DIRECTIONS,
+    Refining,
     Scale,
+    resolve_effort,
     resolve_landmarks,
     resolve_members,
-    resolve_precision,
-    resolve_refine,
+    resolve_refining,
     resolve_row_members,
     resolve_scales,
 )
@@ -150,8 +151,8 @@ default="auto"
         Whether a network that learns from the ensemble has the last word on labels: it
         is taught what the ensemble is surest of, and that small changes of a row change
         nothing (virtual adversarial training), and decides about the other rows. A
-        judge may refuse its answer; ``refinement_`` says what it did. ``"auto"``: with
-        ``effort="best"``, and with ``"default"`` on a GPU.
+        judge may refuse its answer; ``refinement_`` says what it did. ``"auto"``: yes,
+        unless the effort is ``"fast"``.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None
@@ -405,7 +406,8 @@ default="auto"
 
     def _specs(self, rows: Rows) -> list[MemberSpec]:
         assert isinstance(self.ensemble, str)
-        effort, n_rows, n_columns = EFFORTS[self.effort], rows.n_rows, rows.n_columns
+        n_rows, n_columns = rows.n_rows, rows.n_columns
+        effort = resolve_effort(self.effort, rows.rows_per_epoch, self._refining(rows))
         n_landmarks = resolve_landmarks(self.n_landmarks, n_rows, effort, n_columns)
         n_members = resolve_members(
             self.n_members, self.ensemble, self.hidden_layers, effort
@@ -428,11 +430,11 @@ default="auto"
         listed = not isinstance(self.ensemble, str)
         return resolve_scales(self.n_neighbors, landmarks_given=given or listed)
 
-    def _refine_in(self, start: Prepared) -> str | None:
-        kind = start.rows.home.type
-        if not resolve_refine(self.refine, self.embedding, kind, EFFORTS[self.effort]):
-            return None
-        return resolve_precision(self.precision, kind)
+    def _refining(self, rows: Rows) -> Refining | None:
+        effort, kind = EFFORTS[self.effort], rows.home.type
+        return resolve_refining(
+            self.refine, self.embedding, self.precision, kind, effort
+        )
 
     def _turned(self, scaler: Scaler, rows: Rows, seed: int) -> Scaler:
         """Scaled columns, turned to the directions of some of the rows."""

@@ -67,7 +67,7 @@ def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> Pipeli
     shares = shares_of_stages(
         trains=start.training is not None,
         counts=not isinstance(n_clusters, int),
-        refines=tail.refine_in is not None,
+        refines=tail.refining is not None,
         in_memory=start.rows.all_at_hand,
     )
     start.progress.plan(shares)
@@ -133,7 +133,7 @@ def cluster_members(
     pipeline, assignment = _assigned(pipeline, fusion, partition.labels, points)
 
     report, answers = None, None
-    if tail.refine_in is not None:
+    if tail.refining is not None:
         progress.stage("refine")
         sample, judge = scaled(rows, scaler, seed).sample(), anchoring.judge
         refined = refine(
@@ -142,7 +142,7 @@ def cluster_members(
             n_clusters,
             judge,
             seed,
-            tail.refine_in,
+            tail.refining,
             progress.advance,
         )
         report = refined.report

@@ -4,7 +4,8 @@ The sixth verb, for those who ask for it. The ensemble's labels are taught where
 surest, nine tenths of each cluster; where it was not, the network decides, by what the
 other rows of the neighbourhood are (``_autoencoder.student``). How far a row may be
 moved in that training follows from the rows: half of the distance to its tenth nearest.
-A second network learns from the first what that was surest of. The judge that chose the
+Where there is time, a second network learns from the first what that was surest of.
+The judge that chose the
 graph keeps the answer or refuses it.
 """
 
@@ -28,7 +29,7 @@ from scedae._autoencoder import (
     on_device,
     rounds,
 )
-from scedae._defaults import resolve_batch_size, resolve_student
+from scedae._defaults import Refining, StudentPlan, resolve_batch_size
 from scedae._model import Assignment, Refinement
 from scedae._random import generator
 from scedae._rows import ScaledRows
@@ -39,8 +40,6 @@ _TAUGHT = 0.9
 _RADIUS, _NEIGHBOR = 0.5, 10
 # Rows among which neighbours are looked for; of more, fewer are counted.
 _MOST_REFERENCES = 20_000
-# Networks, each of which learns from the one before.
-_ROUNDS = 2
 # A refined answer may cut this much more than the one before it. It nearly always cuts
 # a little more, as borders that are smooth in the rows are not those of the graph.
 _MOST_WORSE = 1.25
@@ -61,7 +60,7 @@ def refine(
     n_clusters: int,
     judge: spectral.Judge,
     seed: int,
-    precision: str,
+    refining: Refining,
     tick: Callable[[float, str], None],
 ) -> Refined:
     """Teach a network what the ensemble is sure of, and ask it about all rows."""
@@ -74,10 +73,12 @@ def refine(
         return judge.weigh(answer[judge.rows].cpu().numpy(), n_clusters).score
 
     before, taught, kept = score(labels), labels, None
-    for i in range(_ROUNDS):
-        tell = partial(_tell, tick, i + 1)
+    plan, precision = refining.student(rows.n_rows), refining.precision
+    for i in range(plan.n_networks):
+        tell = partial(_tell, tick, i + 1, plan.n_networks)
         lesson = _lesson(taught, confidence, radius, n_clusters)
-        student = _taught(rows, lesson, generator(seed, "student", i), precision, tell)
+        numbers = generator(seed, "student", i)
+        student = _taught(rows, lesson, plan, numbers, precision, tell)
         answers = torch.cat([encode(student, block) for block in rows.blocks()])
         found = answers.argmax(1)
         report = _verdict(labels, found, answers, n_clusters, before, score(found))
@@ -89,9 +90,9 @@ def refine(
 
 
 def _tell(
-    tick: Callable[[float, str], None], number: int, share: float, words: str
+    tick: Callable[[float, str], None], number: int, of: int, share: float, words: str
 ) -> None:
-    tick(share / _ROUNDS, f"network {number} of {_ROUNDS}, {words}")
+    tick(share / of, f"network {number} of {of}, {words}")
 
 
 def _lesson(
@@ -140,13 +141,13 @@ def _radius(rows: ScaledRows, seed: int) -> torch.Tensor:
 def _taught(
     rows: ScaledRows,
     lesson: Lesson,
+    plan: StudentPlan,
     numbers: torch.Generator,
     precision: str,
     tick: Callable[[float, str], None],
 ) -> Encoder:
     """The network after its training."""
     device = lesson.labels.device
-    plan = resolve_student(rows.n_rows)
     with torch.no_grad(), on_device(device):
         batch_size = resolve_batch_size(plan.batch_size, rows.n_rows)
         batches = Batches(rows, [numbers], batch_size)

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
 from scedae import SCEDAE, LandmarkSpectralClustering, MemberSpec, datasets
-from scedae._defaults import StudentPlan
+from scedae._defaults import Refining, StudentPlan
 from scedae.exceptions import ModelFileError
 from tests.helpers import ESTIMATORS, SPECTRAL
 from tests.test_persistence import rewrite
@@ -21,7 +21,8 @@ from tests.test_persistence import rewrite
 def models(spectral_models, overlapping):
     """One of each kind, and one whose answer was refined."""
     with pytest.MonkeyPatch.context() as patch:  # a small network, and few steps
-        patch.setattr("scedae._defaults._SMALL_STUDENT", StudentPlan(32, 64, 2e-3, 200))
+        plan = StudentPlan(2, 32, 64, 2e-3, 200)
+        patch.setattr(Refining, "student", lambda self, n_rows: plan)
         refined = ESTIMATORS["SCEDAE"](k=3, refine=True).fit(overlapping)
     assert refined.refinement_.kept
     return {**spectral_models, "refined": refined}

@@ -10,7 +10,13 @@ import torch
 from scedae import SCEDAE, Refinement
 from scedae import _pipeline as pipeline_module
 from scedae import _refinement as module
-from scedae._defaults import EFFORTS, StudentPlan, resolve_refine, resolve_student
+from scedae._defaults import (
+    EFFORTS,
+    Refining,
+    StudentPlan,
+    resolve_effort,
+    resolve_refining,
+)
 from scedae._model import VERDICTS
 from scedae._refinement import surest
 from scedae._rows import stream
@@ -27,6 +33,9 @@ TINY = {
 }
 
 
+student_of = Refining.student  # as it is without the fixture below
+
+
 @pytest.fixture(scope="module")
 def rows():
     """Two long clouds side by side, and a small one."""
@@ -41,8 +50,8 @@ def rows():
 def small_students():
     """Networks that learn in a second."""
     with pytest.MonkeyPatch.context() as patch:
-        plan = StudentPlan(24, 256, 2e-3, 150)
-        patch.setattr(module, "resolve_student", lambda n_rows: plan)
+        plan = StudentPlan(2, 24, 256, 2e-3, 150)
+        patch.setattr(Refining, "student", lambda self, n_rows: plan)
         yield
 
 
@@ -187,7 +196,8 @@ def test_the_second_network_learns_from_the_first(rows, plain, monkeypatch):
 
 def test_what_the_first_network_said_stands_if_the_second_fails(rows, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(module, "_ROUNDS", 1)
+        alone = StudentPlan(1, 24, 256, 2e-3, 150)
+        patch.setattr(Refining, "student", lambda self, n_rows: alone)
         once = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
     given, encode = lessons_of(monkeypatch), module.encode
     monkeypatch.setattr(
@@ -221,29 +231,50 @@ def test_the_surest_of_each_cluster_are_taught():
 @pytest.mark.parametrize(
     ("refine", "effort", "device", "expected"),
     [
-        ("auto", "fast", "cuda", False),
-        ("auto", "default", "cpu", False),
-        ("auto", "default", "cuda", True),
-        ("auto", "best", "cpu", True),
-        (True, "fast", "cpu", True),
-        (False, "best", "cuda", False),
+        ("auto", "fast", "cuda", None),
+        ("auto", "default", "cpu", Refining("float32", "light")),
+        ("auto", "default", "cuda", Refining("tf32", "full")),
+        ("auto", "best", "cpu", Refining("float32", "full")),
+        (True, "fast", "cpu", Refining("float32", "light")),
+        (False, "best", "cuda", None),
     ],
 )
-def test_auto_refines_where_it_pays(refine, effort, device, expected):
-    found = resolve_refine(refine, "diffusion", device, EFFORTS[effort])
-    assert found is expected
+def test_auto_refines_by_effort_and_a_cpu_lightly(refine, effort, device, expected):
+    found = resolve_refining(refine, "diffusion", "auto", device, EFFORTS[effort])
+    assert found == expected
 
 
 def test_lsc_stays_as_published():
-    assert not resolve_refine("auto", "lsc", "cuda", EFFORTS["best"])
+    assert resolve_refining("auto", "lsc", "auto", "cuda", EFFORTS["best"]) is None
     assert SCEDAE.paper(3).refine is False
 
 
 def test_students_grow_with_the_rows():
-    plans = [resolve_student(n) for n in (1000, 10_000, 70_000, 10_000_000)]
-    assert plans[0].width < plans[1].width == plans[3].width
-    assert plans[1].n_steps < plans[2].n_steps < plans[3].n_steps + 1
-    assert plans[3].n_steps == 3000
+    for kind in ("full", "light"):
+        how = Refining("float32", kind)
+        plans = [student_of(how, n) for n in (1000, 10_000, 70_000, 10_000_000)]
+        assert plans[0].width < plans[1].width == plans[3].width
+        assert plans[1].n_steps < plans[2].n_steps < plans[3].n_steps + 1
+        assert plans[3].n_steps == 3000
+
+
+@pytest.mark.parametrize("n_rows", [1000, 10_000, 70_000, 10_000_000])
+def test_light_students_cost_a_fraction_of_full_ones(n_rows):
+    def cost(kind):
+        plan = student_of(Refining("float32", kind), n_rows)
+        taught = plan.n_networks * plan.n_steps * plan.batch_size
+        return taught * plan.width**2
+
+    assert 3 * cost("light") < cost("full")
+
+
+def test_many_rows_on_a_cpu_train_less_where_a_student_follows():
+    light, full = Refining("float32", "light"), Refining("tf32", "full")
+    lean = resolve_effort("default", 70_000, light)
+    assert (lean.n_members, lean.min_epochs) == (3, 12)
+    for n_rows, refining in ((10_000, light), (70_000, full), (70_000, None)):
+        assert resolve_effort("default", n_rows, refining) == EFFORTS["default"]
+    assert resolve_effort("fast", 70_000, light) == EFFORTS["fast"]
 
 
 def test_a_failure_while_refining_loses_nothing(model, rows, monkeypatch):

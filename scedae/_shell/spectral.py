@@ -14,7 +14,7 @@ import torch
 from sklearn.utils.validation import check_is_fitted
 
 from scedae._anchoring import Tail
-from scedae._defaults import MOST_CLUSTERS, Scale
+from scedae._defaults import MOST_CLUSTERS, Refining, Scale
 from scedae._model import (
     ROW_RESULTS,
     FittedPipeline,
@@ -25,7 +25,7 @@ from scedae._model import (
 )
 from scedae._pipeline import PipelineFit, fit_pipeline
 from scedae._prepared import Prepared
-from scedae._rows import Result, ViewScaler
+from scedae._rows import Result, Rows, ViewScaler
 from scedae._shell.applying import ModelKernel
 from scedae._shell.base import BaseClusterer
 from scedae._shell.viewing import check_views_fit
@@ -77,7 +77,7 @@ class SpectralClusterer(BaseClusterer):
             self._scales(),
             self.embedding,
             self.landmarks,
-            refine_in=self._refine_in(start),
+            refining=self._refining(start.rows),
             keeps_views=self._keeps_views,
         )
         return fit_pipeline(start, self._numbers(start), tail)
@@ -88,8 +88,8 @@ class SpectralClusterer(BaseClusterer):
         without."""
         return False
 
-    def _refine_in(self, start: Prepared) -> str | None:
-        """Precision of the network that refines the answer; None: nobody does."""
+    def _refining(self, rows: Rows) -> Refining | None:
+        """How the answer is refined; None: not at all."""
         return None
 
     def _scales(self) -> tuple[Scale, ...]:
