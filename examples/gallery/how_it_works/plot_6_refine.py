@@ -5,7 +5,7 @@ Refine: a network has the last word on doubtful rows
 A small classifier learns the labels of the surest rows, and that a small change of a
 row must not change its answer (virtual adversarial training). It then decides about the
 rows that the ensemble was least sure of: borders move to where few rows lie. A second
-one learns from the first. On by default on a GPU, elsewhere ``refine=True``.
+one learns from the first. On by default, unless the effort is ``"fast"``.
 """
 
 # %%

@@ -3,7 +3,7 @@
 ===================================
 
 One word for how many networks are trained, how long, and on how many landmarks.
-``"fast"`` for a first look, ``"best"`` for patience or a GPU; ``"best"`` also refines.
+``"fast"`` for a first look, which is not refined; ``"best"`` for patience or a GPU.
 """
 
 # %%
