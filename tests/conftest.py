@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
+from scedae._defaults import EFFORTS
 from tests.helpers import ESTIMATORS, SPECTRAL
 
 # Signals, kills, limits and pipes as POSIX has them. Windows has none of these, and the
@@ -33,6 +35,18 @@ POSIX_TESTS = (
     "test_where_there_are_no_locks_files_are_written_all_the_same",
 )
 collect_ignore = list(POSIX_FILES) if os.name == "nt" else []
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_default_does_not_refine():
+    """Most tests fit small data on purpose, where refining takes longer than the rest.
+
+    Those that concern it say ``refine=True``, or take the effort as it is shipped
+    (``tests/test_refinement.py``); processes that tests start have it as shipped, too.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(EFFORTS, "default", replace(EFFORTS["default"], refines=False))
+        yield
 
 
 def pytest_collection_modifyitems(items):

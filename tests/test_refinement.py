@@ -33,7 +33,8 @@ TINY = {
 }
 
 
-student_of = Refining.student  # as it is without the fixture below
+# As they are without the fixtures below and of all tests.
+student_of, SHIPPED = Refining.student, dict(EFFORTS)
 
 
 @pytest.fixture(scope="module")
@@ -240,12 +241,12 @@ def test_the_surest_of_each_cluster_are_taught():
     ],
 )
 def test_auto_refines_by_effort_and_a_cpu_lightly(refine, effort, device, expected):
-    found = resolve_refining(refine, "diffusion", "auto", device, EFFORTS[effort])
+    found = resolve_refining(refine, "diffusion", "auto", device, SHIPPED[effort])
     assert found == expected
 
 
 def test_lsc_stays_as_published():
-    assert resolve_refining("auto", "lsc", "auto", "cuda", EFFORTS["best"]) is None
+    assert resolve_refining("auto", "lsc", "auto", "cuda", SHIPPED["best"]) is None
     assert SCEDAE.paper(3).refine is False
 
 
@@ -268,13 +269,22 @@ def test_light_students_cost_a_fraction_of_full_ones(n_rows):
     assert 3 * cost("light") < cost("full")
 
 
+def test_the_default_as_shipped_refines_on_a_cpu(rows, monkeypatch):
+    monkeypatch.setitem(EFFORTS, "default", SHIPPED["default"])
+    shipped = SCEDAE(3, random_state=0, **TINY).fit(rows)
+    asked = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+    assert shipped.refinement_ == asked.refinement_ is not None
+    np.testing.assert_array_equal(shipped.labels_, asked.labels_)
+
+
 def test_many_rows_on_a_cpu_train_less_where_a_student_follows():
     light, full = Refining("float32", "light"), Refining("tf32", "full")
     lean = resolve_effort("default", 70_000, light)
     assert (lean.n_members, lean.min_epochs) == (3, 12)
     for n_rows, refining in ((10_000, light), (70_000, full), (70_000, None)):
         assert resolve_effort("default", n_rows, refining) == EFFORTS["default"]
-    assert resolve_effort("fast", 70_000, light) == EFFORTS["fast"]
+    fast = resolve_effort("fast", 70_000, light)
+    assert fast == EFFORTS["fast"]
 
 
 def test_a_failure_while_refining_loses_nothing(model, rows, monkeypatch):
