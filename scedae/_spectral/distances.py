@@ -59,6 +59,8 @@ def _nearest_about(
             least, chosen = distances.min(1, keepdim=True)
         else:
             least, chosen = distances.topk(r, dim=1, largest=False)
+        # Padding is as far as can be, but not farther than what is no number.
+        chosen = chosen.clamp_(max=len(targets) - 1)
         squares = offsets.square().sum(1)
         drowned = 2 * least[:, -1] + squares < _DROWNED * squares
         return torch.cat([chosen, drowned[:, None]], dim=1)

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -80,3 +82,12 @@ def test_the_nearest_of_any_number_of_targets(rng, n_targets):
     found = nearest(torch.from_numpy(points), torch.from_numpy(targets), 5)
     distances = ((points[:, None] - targets) ** 2).sum(2)
     np.testing.assert_array_equal(found, np.argsort(distances, axis=1)[:, :5])
+
+
+@pytest.mark.parametrize("wrong", [math.nan, math.inf])
+@pytest.mark.parametrize("r", [1, 2])
+def test_rows_that_are_no_numbers_get_targets_that_exist(wrong, r):
+    targets = torch.randn(3, 4)
+    found = nearest(torch.full((5, 4), wrong), targets, r)
+    assert found.min() >= 0
+    assert found.max() < 3
