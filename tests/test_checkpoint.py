@@ -341,6 +341,7 @@ def killed_fits(tmp_path, rng, moments):
     return np.load(tmp_path / "undisturbed.npy"), np.load(tmp_path / "disturbed.npy")
 
 
+@pytest.mark.slow
 def test_kill_9_in_the_middle_of_training(tmp_path, rng):
     undisturbed, disturbed = killed_fits(tmp_path, rng, ["epoch"])
     np.testing.assert_array_equal(undisturbed, disturbed)

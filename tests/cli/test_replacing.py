@@ -139,6 +139,7 @@ def test_killed_between_two_names_the_earlier_run_comes_back(fitted, fit, npy):
     assert not list(fitted.glob(".*"))
 
 
+@pytest.mark.slow
 def test_killed_while_the_former_run_is_deleted_the_next_goes_on(
     fitted, fit, npy, monkeypatch
 ):
