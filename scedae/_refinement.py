@@ -5,8 +5,7 @@ surest, nine tenths of each cluster; where it was not, the network decides, by w
 other rows of the neighbourhood are (``_autoencoder.student``). How far a row may be
 moved in that training follows from the rows: half of the distance to its tenth nearest.
 Where there is time, a second network learns from the first what that was surest of.
-The judge that chose the
-graph keeps the answer or refuses it.
+The judge that chose the graph keeps the answer or refuses it.
 """
 
 from __future__ import annotations
