@@ -193,3 +193,50 @@ def test_growth_is_told_as_a_power(capsys):
     )
     lines = [line.split(" | ")[3] for line in capsys.readouterr().out.splitlines()[2:]]
     assert lines == ["", "1.00", "2.00"]
+
+
+@pytest.fixture
+def programs(monkeypatch):
+    module = importlib.import_module("published_programs")
+    for name, value in (("HIDDEN", (12,)), ("WIDTH", 3), ("BATCH", 20)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(module, "PRETRAINING", 20)
+    monkeypatch.setitem(module.DCN_EPOCHS, True, 5)
+    return module
+
+
+@pytest.fixture
+def clouds():
+    random = np.random.default_rng(0)
+    places = 4 * random.standard_normal((3, 5))
+    return np.concatenate([p + 0.3 * random.standard_normal((50, 5)) for p in places])
+
+
+def test_published_dcn_renews_one_row_a_batch(programs, clouds):
+    def labels(**changed):
+        program = programs.Program(clouds, [0, 1], torch.device("cpu"))
+        return programs.dcn(program, 3, pretrain=True, **changed)
+
+    as_published, meant = labels(), labels(every_row=True)
+    kept = ~as_published["seen"]
+    assert kept.mean() > 0.5 and meant["seen"].mean() > 0.9
+    # Rows that were not drawn have the label that k-means on the codes gave them.
+    assert (as_published["end"] == as_published["codes"])[kept].all()
+
+
+@pytest.mark.parametrize("name", ["idec", "dkm"])
+def test_published_programs_find_clouds(programs, clouds, name):
+    program = programs.Program(clouds, [0, 1], torch.device("cpu"))
+    found = programs._program(name, "mnist")(program, 3, True)
+    assert found["end"].shape == (2, 150)
+    classes = np.repeat(range(3), 50)
+    assert min(programs.clustering_accuracy(classes, y) for y in found["end"]) > 0.9
+
+
+def test_seeds_of_a_published_program_are_apart(programs, clouds):
+    def codes(seeds):
+        program = programs.Program(clouds, seeds, torch.device("cpu"))
+        adam = programs._adam(program.networks.parameters())
+        return programs.pretrained(program, adam)
+
+    torch.testing.assert_close(codes([0, 1])[1], codes([1])[0])

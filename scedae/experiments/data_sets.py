@@ -30,13 +30,13 @@ def load_data(specification: Specification, key: str) -> DataSet:
 
 
 def load_for_joint(
-    specification: Specification, key: str, *, published: bool
+    specification: Specification, key: str, units_of: str | None
 ) -> DataSet:
-    """The rows that DCN, IDEC and DKM were published with, in [0, 1] or their units."""
+    """The rows that DCN, IDEC and DKM were published with, in [0, 1] or its units."""
     entry = specification.data[key]
     assert entry.joint_subset is not None
     data = _load(entry.source, entry.joint_subset, specification.max_rows)
-    low, high = entry.joint_range if published else (0.0, 1.0)
+    low, high = entry.joint_ranges.get(units_of or "", (0.0, 1.0))
     return DataSet(low + (high - low) * data.rows, data.classes)
 
 

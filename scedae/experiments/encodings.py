@@ -92,6 +92,8 @@ def planned_members(
     if variant and variant.trained and not variant.is_reading:
         epochs = (specification.ensemble_epochs,)
         n_starts = specification.variant_initializations
+    if variant and variant.initializations:
+        n_starts = variant.initializations
     return {
         encoding_name(structure_name(structure), start, epoch): _member(
             specification.widths(structure), start, epoch

@@ -25,7 +25,8 @@ _CLASSES = {"dcn": DCN, "idec": IDEC, "dkm": DKM}
 def fit_joint(runs: Sequence[PaperRun], place: Place) -> list[Record]:
     """Records of runs of one method and variant; the replicate is the seed."""
     run, published = runs[0], runs[0].variant == "published"
-    data = load_for_joint(place.specification, run.data, published=published)
+    units_of = run.method.split("-")[0] if published else None
+    data = load_for_joint(place.specification, run.data, units_of)
     device = resolve_device(place.device)
     settings = _published(run, place.specification) if published else {}
     model = _model(run.method, data, place, settings)

@@ -174,9 +174,11 @@ def _read(
         p = spec.landmarks[i % len(spec.landmarks)]
     if "epochs" in reading.averaged:
         epochs = spec.epochs[i % len(spec.epochs)]
-    start, run = i % spec.initializations, partial(PaperRun, variant=reading.name)
+    n_starts = reading.initializations or spec.initializations
+    start, run = i % n_starts, partial(PaperRun, variant=reading.name)
     for structure in map(structure_name, spec.structures):
-        yield run("readings", data, "ens-init", i, structure, None, epochs, p)
+        if n_starts == spec.initializations:
+            yield run("readings", data, "ens-init", i, structure, None, epochs, p)
         yield run("readings", data, "ens-ep", i, structure, start, None, p)
     yield run("readings", data, "ens-struct", i, "", start, epochs, p)
 

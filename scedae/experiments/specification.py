@@ -49,7 +49,8 @@ class DataSpec:
     published: str
     compared: bool = False  # whether it has a column in the comparison
     joint_subset: str | None = None  # rows of DCN, IDEC and DKM; None: not run
-    joint_range: tuple[float, float] = (0.0, 1.0)  # of the values of those rows
+    # Of the values of those rows in the program that a method was published with.
+    joint_ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def row_variants(self) -> tuple[str, ...]:
@@ -103,11 +104,14 @@ class Variant:
     tail: dict[str, Any] = field(default_factory=dict)
     averaged: tuple[str, ...] = ()
     data: tuple[str, ...] = ()
+    initializations: int | None = None  # of each structure, where all take too long
 
     @property
     def trained(self) -> str:
         """A name for its encodings; empty, if they are those of the tables."""
         parts = {**self.training, **self.network}
+        if self.initializations:
+            parts["initializations"] = self.initializations
         return "-".join(f"{key}-{value}" for key, value in parts.items())
 
     @property
@@ -199,8 +203,9 @@ def load_specification(*, quick: bool = False) -> Specification:
 
 
 def _data(value: dict[str, Any]) -> DataSpec:
-    low, high = value.get("joint_range", (0.0, 1.0))
-    return DataSpec(**{**value, "joint_range": (low, high)})
+    own = value.get("joint_ranges", {})
+    ranges = {name: (low, high) for name, (low, high) in own.items()}
+    return DataSpec(**{**value, "joint_ranges": ranges})
 
 
 def _reading(value: dict[str, Any]) -> Variant:

@@ -20,10 +20,11 @@ from scedae.experiments import (
     plan,
     session,
 )
+from scedae.experiments.encodings import planned_members
 from scedae.experiments.environment import Place
 from scedae.experiments.folder import RequestError
 from scedae.experiments.other_tails import OtherTail, cluster_otherwise
-from scedae.experiments.plan import PaperRun
+from scedae.experiments.plan import PaperRun, plan_runs
 from scedae.experiments.specification import NAMES, load_specification
 from scedae.experiments.store import Store
 from scedae.metrics import clustering_accuracy
@@ -262,10 +263,14 @@ def test_joint_methods_see_the_published_units():
     data = data_sets.DataSet(np.array([[0.0, 0.5, 1.0]]), np.array([0]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(data_sets, "_load", lambda *arguments: data)
-        for key, values in (("usps", [-1, 0, 1]), ("mnist", [0, 2.55, 5.1])):
+        for key, method, values in (
+            ("usps", "dcn", [-1, 0, 1]),
+            ("mnist", "idec", [0, 2.55, 5.1]),
+            ("mnist", "dkm", [0, 0.5, 1]),  # another program than IDEC's
+        ):
             load = partial(data_sets.load_for_joint, load_specification(), key)
-            np.testing.assert_allclose(load(published=True).rows, [values])
-            np.testing.assert_allclose(load(published=False).rows, data.rows)
+            np.testing.assert_allclose(load(method).rows, [values])
+            np.testing.assert_allclose(load(None).rows, data.rows)
 
 
 def test_joint_methods_have_the_published_settings(tmp_path):
@@ -283,3 +288,13 @@ def test_joint_methods_have_the_published_settings(tmp_path):
     assert (descending.update_interval, usual.update_interval) == (30, 140)
     assert usual.variation.momentum is None and descending.pretrain
     assert {model(m, "usps").scale for m in ("dcn", "idec", "dkm")} == {"raw"}
+
+
+def test_a_reading_may_have_fewer_networks():
+    spec = load_specification()
+    runs = plan_runs(["readings"], ["mnist"], spec, 2)
+    few = [r for r in runs if r.variant == "batches of 32, one initialization"]
+    assert {r.method for r in few} == {"ens-ep", "ens-struct"}  # no Ens.Init. of one
+    assert {r.initialization for r in few} == {0}
+    members = planned_members(spec, spec.variant(few[0].variant))
+    assert len(members) == len(spec.structures) * len(spec.epochs)

@@ -107,6 +107,6 @@ def test_readings_say_what_can_be_done():
         SCEDAE.paper(10, **reading.training)
         assert set(reading.averaged) <= {"landmarks", "epochs"}
         assert reading.data and set(reading.data) <= set(paper.data)
-        training = tuple(reading.training.items())
+        training = (*reading.training.items(), reading.initializations)
         seen.add((tail, network, training, reading.averaged))
     assert len(seen) == len(paper.readings)  # no two are the same
