@@ -2,12 +2,14 @@
 
     python benchmarks/large_file.py --device cuda --rows 1000000 10000000 100000000
     python benchmarks/large_file.py --device cpu --rows 1000000       a trial on a CPU
+    python benchmarks/large_file.py --rows 10000000 --routes dask     by a Dask worker
 
 Rows are the 10 overlapping clouds in 32 columns of ``out_of_core.py`` (float32; a
 hundred million are 12.8 GB). All cores write them, a block each, into ``--folder``.
 The fit gets the path; it has a process of its own, whose peak of resident memory is
 told (the cache of the disk does not belong to it). A million rows are fitted from
-memory as well, by as many steps, to hold the accuracy of the others against.
+memory as well, by as many steps, to hold the accuracy of the others against. The route
+``dask`` has a cluster of one worker, a process that shares the GPU with nobody.
 
 Six members of 48-72-96 and 200 landmarks, 8 epochs of 131,072 drawn rows.
 """
@@ -20,7 +22,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -78,6 +82,41 @@ def accuracy(y: np.ndarray, labels: np.ndarray) -> float:
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / len(y))
 
 
+def read_block(path: Path, start: int) -> np.ndarray:
+    return np.array(np.load(path, mmap_mode="r")[start : start + BLOCK])
+
+
+def dask_rows(path: Path, n_rows: int) -> Any:
+    """The rows as a Dask array; who needs a block of them reads it from the file."""
+    import dask
+    import dask.array as da
+
+    read = dask.delayed(read_block)
+    blocks = [
+        da.from_delayed(
+            read(path, start), (min(BLOCK, n_rows - start), N_COLUMNS), np.float32
+        )
+        for start in range(0, n_rows, BLOCK)
+    ]
+    return da.concatenate(blocks)
+
+
+@contextmanager
+def one_worker(route: str) -> Iterator[None]:
+    """A cluster of one worker, where the route asks for it."""
+    if route != "dask":
+        yield
+        return
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=4, dashboard_address=":0") as here,
+        Client(here) as client,
+    ):
+        client.wait_for_workers(1)
+        yield
+
+
 def measure(path: Path, route: str, device: str) -> dict[str, Any]:
     """Seconds by verb, peak memory and accuracy of one fit."""
     from measure import Stopwatch, device_name, peak_megabytes
@@ -90,6 +129,8 @@ def measure(path: Path, route: str, device: str) -> dict[str, Any]:
     if route == "memory":
         X = np.load(path)
         epochs = max(round(EPOCHS * ROWS_OF_AN_EPOCH / n_rows), 1)
+    elif route == "dask":
+        X = dask_rows(path, n_rows)
     settings: dict[str, Any] = {
         "hidden_layers": (48, 72, 96),
         "n_landmarks": 200,
@@ -98,8 +139,10 @@ def measure(path: Path, route: str, device: str) -> dict[str, Any]:
     }
     # What a GPU compiles at first use is not the rows' fault.
     SCEDAE(N_CLUSTERS, epochs=1, **settings).fit(clouds(5000, 0)[0])
-    with Stopwatch() as watch:
-        fitted = SCEDAE(N_CLUSTERS, epochs=epochs, **settings).fit(X)
+    with one_worker(route):
+        with Stopwatch() as watch:
+            fitted = SCEDAE(N_CLUSTERS, epochs=epochs, **settings).fit(X)
+        labels = np.asarray(fitted.labels_)  # a worker may hold them
     record = {
         "route": route,
         "rows": n_rows,
@@ -112,7 +155,7 @@ def measure(path: Path, route: str, device: str) -> dict[str, Any]:
         "device": device_name(device),
     }
     y = np.load(classes_of(path), mmap_mode="r")
-    return record | {"acc": round(100 * accuracy(y, fitted.labels_), 2)}
+    return record | {"acc": round(100 * accuracy(y, labels), 2)}
 
 
 def in_a_process_of_its_own(path: Path, route: str, device: str) -> dict[str, Any]:
@@ -125,6 +168,9 @@ def in_a_process_of_its_own(path: Path, route: str, device: str) -> dict[str, An
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", nargs="+", type=int, default=[1_000_000])
+    parser.add_argument(
+        "--routes", nargs="+", choices=("file", "dask"), default=["file"]
+    )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda")
     parser.add_argument("--folder", type=Path, default=Path("out/large_file"))
     parser.add_argument("-o", "--output", type=Path, default=Path("large_file.jsonl"))
@@ -141,7 +187,8 @@ def main() -> None:
         start = time.perf_counter()
         write_rows(path, n_rows)
         writing = round(time.perf_counter() - start, 1)
-        for route in ("memory", "file") if n_rows == IN_MEMORY else ("file",):
+        compared = ["memory"] if n_rows == IN_MEMORY else []
+        for route in compared + arguments.routes:
             load = round(os.getloadavg()[0], 1)
             record = in_a_process_of_its_own(path, route, arguments.device)
             record |= {"writing_seconds": writing, "load_before": load}

@@ -1,5 +1,6 @@
 """A Dask cluster: the labels of other routes, whatever happens to its workers."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -19,6 +20,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def sockets():
+    """Those left behind go while their warnings are ignored, not later."""
+    yield
+    gc.collect()
 
 
 @pytest.fixture(scope="module")
@@ -246,3 +254,56 @@ def test_control_c_leaves_no_process_behind(lazy, tmp_path, where):
     assert "KeyboardInterrupt" in errors
     _, alive = psutil.wait_procs(family, timeout=10)
     assert not alive
+
+
+def _read_by_a_thread(number, should_stop):
+    """As a GPU's rows are loaded: while the call waits, and not by its thread."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    from distributed import get_client
+
+    def read():
+        try:
+            return get_client().submit(pow, number, 2).result(timeout=10)
+        except TimeoutError:
+            return "nobody read it"
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(read).result()
+
+
+def test_calls_that_fill_the_cluster_can_still_read(client):
+    found = {}
+    dask_crew.DaskCrew(client).call(_read_by_a_thread, [2, 3, 4], found.__setitem__)
+    assert found == {0: 4, 1: 9, 2: 16}
+
+
+@pytest.mark.gpu
+def test_a_worker_that_has_a_gpu(monkeypatch):
+    """It trains and labels there, and agrees with a GPU in this process."""
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    monkeypatch.setattr(stream, "DRAWN_ROWS", 512)
+    X = np.random.default_rng(0).standard_normal((3000, 5)).astype(np.float32)
+    X[:1000] += 2
+    X[1000:2000] -= 2
+    lazy = da.from_array(X, chunks=(400, 5))
+    expected = model(device="cuda").fit(lazy)
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        Client(cluster.scheduler_address) as client,
+    ):
+        client.wait_for_workers(1)
+        found = np.asarray(model(device="cuda").fit(lazy).labels_)
+        used = client.run(_bytes_on_the_gpu)
+    assert min(used.values()) > 0
+    np.testing.assert_array_equal(found, np.asarray(expected.labels_))
+
+
+def _bytes_on_the_gpu():
+    import torch
+
+    return torch.cuda.max_memory_allocated()

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import dask.config
-from distributed import Event, as_completed, get_client
+from distributed import Event, as_completed, get_client, secede
 
 from scedae.exceptions import ClusterLostError, ScedaeError
 
@@ -108,4 +108,7 @@ class DaskCrew:
 
 
 def _called(item: Any, *, function: Callable[..., Any], stop: str) -> Any:
+    # It may wait for blocks that tasks of this very worker read. Dask lets them pass
+    # where the thread of the call asks; one that loads rows for a GPU is not known.
+    secede()
     return function(item, Event(stop).is_set)
