@@ -139,6 +139,7 @@ def test_a_run_that_two_files_have_counts_once(quality, tmp_path):
     assert [each["acc"] for each in found] == [90, 80]
 
 
+@pytest.mark.slow
 def test_training_together_is_measured():
     together = importlib.import_module("together")
     record = together.measure("digits", torch.device("cpu"), n_steps=8, repeats=1)

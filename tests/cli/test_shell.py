@@ -60,9 +60,9 @@ def test_bad_input_is_one_line(tmp_path):
 @pytest.mark.parametrize(
     ("number", "force"),
     [
-        (signal.SIGINT, False),
+        pytest.param(signal.SIGINT, False, marks=pytest.mark.slow),
         (signal.SIGINT, True),
-        (signal.SIGTERM, True),
+        pytest.param(signal.SIGTERM, True, marks=pytest.mark.slow),
         (signal.SIGHUP, False),
     ],
 )

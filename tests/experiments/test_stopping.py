@@ -74,6 +74,7 @@ def test_a_killed_run_resumes_and_ends_the_same(tmp_path, reproduce):
     assert scores == {k: r.get("scores") for k, r in alone.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs /proc")
 def test_workers_do_not_outlive_a_killed_run(tmp_path):
     process = start(tmp_path / "killed", 2)

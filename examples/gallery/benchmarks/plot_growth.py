@@ -4,8 +4,8 @@ Growth with rows, members, clusters and landmarks
 
 Drawn from the records of ``benchmarks/large_file.py`` (seconds on an H200, rows from a
 file) and ``benchmarks/growth.py`` (processor seconds of one thread, where one quantity
-varies and the others stay), which lie in ``docs/results`` of the repository. Grey lines
-grow in proportion. :doc:`/performance` has the numbers.
+varies and the others stay), which lie in ``docs/results/speed`` of the repository. Grey
+lines grow in proportion. :doc:`/performance` has the numbers.
 """
 
 # %%
@@ -16,7 +16,7 @@ import matplotlib.pyplot as plt
 
 
 def read(name):
-    lines = Path(f"../../../docs/results/{name}.jsonl").read_text().splitlines()
+    lines = Path(f"../../../docs/results/speed/{name}.jsonl").read_text().splitlines()
     return [json.loads(line) for line in lines]
 
 
