@@ -1,8 +1,9 @@
 """anchor: every member among its landmarks, by the graph that the judge prefers.
 
 How coarse a graph should be, no fixed number tells: half of the rows as landmarks suit
-handwritten digits, and fall into crumbs where rows lie near something flat. So a few
-graphs are tried on the same encodings, from the finest to the coarsest.
+handwritten digits, fall into crumbs where rows lie near something flat, and hide types
+of which there are a handful of rows. So a few graphs are tried on the same encodings,
+from half of the rows to few; then with every row a landmark, where that can be of use.
 """
 
 from __future__ import annotations
@@ -26,9 +27,16 @@ from scedae._threads import share_out
 
 # Encodings that the judge ties rows by; more say the same.
 _JUDGE_CODES = 3
-# A coarser graph is taken for a score below this part of the finer one's. What differs
+# A later graph is taken for a score below this part of the earlier one's. What differs
 # less, other rows or landmarks would turn around, and a fine graph loses the least.
 _CLEARLY_LESS = 0.97
+# Every row is a landmark only where the first graph holds together, that is, where the
+# last of its singular values is below this. Others fall into crumbs already, and finer
+# ones would into more, at the cost of an eigensolver that cannot tell them apart.
+_HOLDS_TOGETHER = 0.95
+# And where landmarks were planned for no more rows each than this: beyond, so many of
+# them cost more than they bring, and in a plane they are crumbs.
+_ROWS_OF_A_LANDMARK = 2
 # Parts of counting: to anchor, to ask halves for their vectors, and to weigh a number.
 _ANCHORED, _ASKED, _WEIGHED = 0.3, 0.3, 0.07
 # Starts of k-means for a partition that is judged, which need not be the last word.
@@ -89,7 +97,7 @@ class Anchoring:
         crumbs look like clusters, and what only one graph sees is no evidence.
         """
         most = numbers[-1]
-        scales = self._distinct_scales(most)[:3][-2:]
+        scales = [s for s in self._distinct_scales(most) if not s.every_row][:3][-2:]
         panels = []
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
@@ -106,8 +114,7 @@ class Anchoring:
         return tuple(sorted(found, key=lambda each: -each.score))
 
     def _panel(self, anchored: Anchored, most: int) -> spectral.Panel:
-        fusion = anchored.fusion
-        basis = fusion.basis(spectral.n_vectors(self.tail.embedding, most))
+        fusion, basis = anchored.fusion, self._basis(anchored, most)
         return fusion.panel(basis, self.tail.embedding, self.seed)
 
     def choose(
@@ -120,14 +127,20 @@ class Anchoring:
             return only, (_said(only, None, chosen=True),)
         best: Anchored | None = None  # one graph is kept at a time: they are large
         lowest, chosen, said = math.inf, 0, []
+        finer = False  # whether more landmarks than planned can be of use
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
+            if scale.every_row and not finer:
+                self._tick(1 / len(scales), words)
+                continue
             tried = self.at(scale, n_clusters, share=1 / len(scales), words=words)
             labels = self._trial(tried, n_clusters, self.judge.rows)
             verdict = self.judge.weigh(labels, n_clusters)
             said.append(_said(tried, verdict, chosen=False))
+            if best is None:
+                finer = self._basis(tried, n_clusters).holds_together(_HOLDS_TOGETHER)
             if best is None or verdict.score < _CLEARLY_LESS * lowest:
-                best, lowest, chosen = tried, verdict.score, i
+                best, lowest, chosen = tried, verdict.score, len(said) - 1
         assert best is not None
         said[chosen] = replace(said[chosen], chosen=True)
         return best, tuple(said)
@@ -151,13 +164,20 @@ class Anchoring:
 
     def _distinct_scales(self, n_clusters: int) -> list[Scale]:
         """Scales that differ for these members: few rows have few landmarks."""
+        dense = all(
+            member.encoding.n_rows <= _ROWS_OF_A_LANDMARK * member.spec.n_landmarks
+            for member in self._members
+        )
         found: dict[object, Scale] = {}
         for scale in self.tail.scales:
-            counts = [self._count(m, scale, n_clusters) for m in self._members]
-            found.setdefault((*counts, scale.n_neighbors), scale)
+            if dense or not scale.every_row:
+                counts = [self._count(m, scale, n_clusters) for m in self._members]
+                found.setdefault((*counts, scale.n_neighbors), scale)
         return list(found.values())
 
     def _count(self, member: EncodedMember, scale: Scale, n_clusters: int) -> int:
+        if scale.every_row:
+            return member.encoding.n_rows
         wanted = scale.landmarks_of(member.spec.n_landmarks, n_clusters)
         return min(wanted, member.encoding.n_rows)
 
@@ -166,7 +186,11 @@ class Anchoring:
     ) -> tuple[FittedMember, spectral.Affinity]:
         """Landmarks, bandwidth and column sums of one member, and its affinity."""
         count = self._count(member, scale, n_clusters)
-        landmarks = self._landmarks_of(member, count)
+        landmarks = (
+            spectral.every_row(member.encoding)
+            if scale.every_row
+            else self._landmarks_of(member, count)
+        )
         n_neighbors = min(scale.n_neighbors, len(landmarks))
         found = [
             spectral.nearest_landmarks(block, landmarks, n_neighbors)
@@ -186,7 +210,11 @@ class Anchoring:
             bandwidth,
             column_scale,
             votes=column_scale.new_zeros(len(landmarks), 0),  # no clusters yet
-            usual=spectral.usual_distances(neighbors, len(landmarks)),
+            usual=spectral.usual_distances(
+                # A row is as far from the others as a new row would be.
+                neighbors.without_nearest() if scale.every_row else neighbors,
+                len(landmarks),
+            ),
             columns=member.columns,
         )
         return fitted, affinity
@@ -217,12 +245,15 @@ class Anchoring:
             found += [m.encoding for m in own if m.encoder is None]
         return spectral.Judge(found, generator(self.seed, "judge"))
 
+    def _basis(self, anchored: Anchored, n_clusters: int) -> spectral.Basis:
+        n_vectors = spectral.n_vectors(self.tail.embedding, n_clusters)
+        return anchored.fusion.basis(n_vectors)
+
     def _trial(
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
     ) -> np.ndarray:
         """Clusters of some rows, by one graph, of shape (n,)."""
-        fusion = anchored.fusion
-        basis = fusion.basis(spectral.n_vectors(self.tail.embedding, n_clusters))
+        fusion, basis = anchored.fusion, self._basis(anchored, n_clusters)
         time = spectral.embedding_time(basis, self.tail.embedding, n_clusters)
         partition = spectral.partition_rows(
             fusion.points(basis, time, rows),

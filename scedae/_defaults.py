@@ -95,6 +95,7 @@ class Scale:
 
     n_neighbors: int
     divisor: int = 1
+    every_row: bool = False  # each row is a landmark: nearest neighbours, no centres
 
     def landmarks_of(self, planned: int, n_clusters: int) -> int:
         """Landmarks of a member for which so many were planned."""
@@ -102,9 +103,16 @@ class Scale:
         return max(planned // self.divisor, min(planned, fewest))
 
 
-# The graphs that are tried where nobody says which one, the finest first: all planned
-# landmarks with 3 and with 5 neighbours, then a quarter and a sixteenth of them.
-_SCALES = (Scale(3), Scale(5), Scale(5, 4), Scale(5, 16))
+# The graphs that are tried where nobody says which one: all planned landmarks with 3
+# and with 5 neighbours, then a quarter and a sixteenth of them, and at last every row.
+_SCALES = (
+    Scale(3),
+    Scale(5),
+    Scale(5, 4),
+    Scale(5, 16),
+    Scale(5, every_row=True),
+    Scale(3, every_row=True),
+)
 
 
 @dataclass(frozen=True)
@@ -267,9 +275,9 @@ def resolve_scales(
     """``"auto"``: several graphs to choose from; what is given stays."""
     scales: tuple[Scale, ...] = _SCALES
     if not isinstance(n_neighbors, str):
-        scales = tuple(Scale(int(n_neighbors), scale.divisor) for scale in scales)
+        scales = tuple(replace(each, n_neighbors=int(n_neighbors)) for each in scales)
     if landmarks_given:
-        scales = tuple(Scale(scale.n_neighbors) for scale in scales)
+        scales = tuple(Scale(each.n_neighbors) for each in scales)
     return tuple(dict.fromkeys(scales))
 
 

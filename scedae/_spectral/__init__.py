@@ -38,7 +38,12 @@ from scedae._spectral.factored import gram_of
 from scedae._spectral.gram import Gram, Symmetric, gram_matrix
 from scedae._spectral.judge import GraphCandidate, Judge, Verdict
 from scedae._spectral.kmeans import kmeans, revive_empty
-from scedae._spectral.landmarks import LANDMARK_METHODS, Encoding, choose_landmarks
+from scedae._spectral.landmarks import (
+    LANDMARK_METHODS,
+    Encoding,
+    choose_landmarks,
+    every_row,
+)
 from scedae._spectral.layers import (
     LAYER_TIMES,
     Layer,
@@ -85,6 +90,7 @@ __all__ = [
     "embed",
     "embedding_matrix",
     "embedding_time",
+    "every_row",
     "fuse",
     "gram_matrix",
     "gram_of",

@@ -109,6 +109,11 @@ class Neighbors:
     columns: torch.Tensor  # (n, r) int
     squared: torch.Tensor  # (n, r) float64
 
+    def without_nearest(self) -> Neighbors:
+        """All but the first of them, where there is another."""
+        first = min(1, self.columns.shape[1] - 1)
+        return Neighbors(self.columns[:, first:], self.squared[:, first:])
+
 
 def nearest_landmarks(
     rows: torch.Tensor, landmarks: torch.Tensor, n_neighbors: int

@@ -50,6 +50,10 @@ class Basis:
         """The leading ones alone."""
         return Basis(self.vectors[:, :n_vectors], self.singular_values[:n_vectors])
 
+    def holds_together(self, below: float) -> bool:
+        """Whether the graph has fewer near-separate parts than there are vectors."""
+        return float(self.singular_values[-1]) < below
+
 
 def n_vectors(embedding: str, n_clusters: int) -> int:
     """How many vectors an embedding uses: 2 … k+1 for LSC, 2 … 2k for diffusion.

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import torch
 
 from scedae._spectral.affinity import nearest_landmarks
-from scedae._spectral.landmarks import Encoding
+from scedae._spectral.landmarks import Encoding, first_appearances
 
 # Rows that the judge looks at. Beyond, ties among a sample say the same.
 _MOST_ROWS = 5000
@@ -48,7 +48,7 @@ class GraphCandidate:
         Share of the rows in the largest cluster.
     score : float or None
         The cut, and more of it the more the largest cluster outgrows an equal share.
-        The smallest wins, where it is clear: a coarser graph is taken for a score that
+        The smallest wins, where it is clear: a later graph is taken for a score that
         is 3 % less.
     chosen : bool
         Whether the fit went on with this graph.
@@ -98,7 +98,9 @@ class Judge:
     ) -> None:
         first = encodings[0]
         order = torch.randperm(first.n_rows, generator=generator)
-        self.rows = order[:_MOST_ROWS].sort().values.to(first.device)
+        rows = order[:_MOST_ROWS].sort().values.to(first.device)
+        # Equal rows would be each other's nearest, and hold on to nothing else.
+        self.rows = rows[first_appearances(first.take(rows))]
         ties = [_ties(encoding.take(self.rows)) for encoding in encodings]
         self._ties = sum(ties[1:], ties[0]).tocoo()
 
@@ -131,7 +133,6 @@ def _ties(points: torch.Tensor) -> sp.csr_matrix:
     scale = np.sqrt(squared[:, min(_SCALE_NEIGHBOR, n_ties - 1)])
     rows = np.repeat(np.arange(n_rows), n_ties)
     columns, squared = columns.ravel(), squared.ravel()
-    # Equal rows are tied by 1, also where their scale is zero.
     spread = np.maximum(scale[rows] * scale[columns], np.finfo(float).tiny)
     with np.errstate(over="ignore"):  # rows far away have no tie
         weights = np.exp(-squared / spread)

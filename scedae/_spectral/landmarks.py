@@ -44,16 +44,22 @@ def choose_landmarks(
         n_landmarks, min(4 * n_landmarks, _NUMBERS_TRIED // encoding.n_columns)
     )
     candidates = encoding.take(order[:n_tried].to(encoding.device))
-    start = _distinct(candidates)[:n_landmarks]
+    start = candidates[first_appearances(candidates)[:n_landmarks]]
     if method == "random":
         return start
     return lloyd(encoding.blocks, start, _LLOYD_ROUNDS)
 
 
-def _distinct(rows: torch.Tensor) -> torch.Tensor:
-    """Rows without repetitions, in the order of their first appearance.
+def every_row(encoding: Encoding) -> torch.Tensor:
+    """Landmarks that are the rows themselves, each spot once."""
+    rows = torch.cat(list(encoding.blocks()))
+    return rows[first_appearances(rows)]
+
+
+def first_appearances(rows: torch.Tensor) -> torch.Tensor:
+    """Numbers of the rows that equal none before them, ascending.
 
     Landmarks on one spot would be each other's neighbours and cut that spot off.
     """
     _, first = np.unique(rows.cpu().numpy(), axis=0, return_index=True)
-    return rows[torch.from_numpy(np.sort(first)).to(rows.device)]
+    return torch.from_numpy(np.sort(first)).to(rows.device)

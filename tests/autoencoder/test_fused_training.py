@@ -90,7 +90,13 @@ def test_a_few_steps_equal_those_of_plain_operations(bounded, precision, toleran
     assert not fused.take_losses().any()
     for member, generator in enumerate(generators()):
         plain = StackTraining(
-            [widths[member]], widths[member], [generator], rates, GPU, bounded=bounded
+            [widths[member]],
+            widths[member],
+            100,
+            [generator],
+            rates,
+            GPU,
+            bounded=bounded,
         )
         before = flattened(plain.encoder(0))
         plain.load(0, batch_of(rows[:, member : member + 1]))

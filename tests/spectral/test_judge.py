@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from scedae import SCEDAE
-from scedae._spectral import Judge, judge
+from scedae._spectral import Judge, every_row, judge
 from scedae.internal import CodeRows
 
 
@@ -49,11 +49,15 @@ def test_few_rows_are_all_neighbours(rng):
     assert found == pytest.approx(naive_cut([X], labels), abs=1e-9)
 
 
-def test_ties_between_equal_rows_are_whole():
-    X = np.repeat([[0.0], [9.0]], 20, axis=0)
-    assert judge_of(X).mean_cut(np.repeat([0, 1], 20)) == 0
-    mixed = judge_of(X).mean_cut(np.arange(40) % 2)
-    assert 0.3 < mixed < 0.7
+def test_equal_rows_count_once(rng):
+    """They would be each other's nearest, and every cut between spots would be free."""
+    X = rng.standard_normal((40, 3))
+    repeated = np.repeat(X, 20, axis=0)
+    found = judge_of(repeated, repeated[:, :2])
+    np.testing.assert_array_equal(found.rows, np.arange(40) * 20)
+    labels = rng.integers(0, 3, 40)
+    expected = naive_cut([X, X[:, :2]], labels)
+    assert found.mean_cut(labels) == pytest.approx(expected, abs=1e-9)
 
 
 def test_a_rare_cluster_beats_a_cut_through_a_large_one(rng):
@@ -113,7 +117,7 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
     X, _ = blobs(rng)
     fitted = SCEDAE(3, effort="fast", random_state=0).fit(X)
     tried = [(each.n_landmarks, each.n_neighbors) for each in fitted.candidates_]
-    assert tried == [(180, 3), (180, 5), (100, 5)]
+    assert tried == [(180, 3), (180, 5), (100, 5), (360, 5), (360, 3)]
     (chosen,) = (each for each in fitted.candidates_ if each.chosen)
     assert chosen.n_landmarks == len(fitted.pipeline_.members[0].landmarks)
     assert chosen.n_neighbors == fitted.pipeline_.n_neighbors
@@ -124,13 +128,13 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ([0.1, 0.098, 0.098], 0),  # no clear difference: the finest
-        ([0.1, 0.096, 0.094], 1),
-        ([0.1, 0.2, 0.05], 2),
-        ([0.1, 0.05, 0.0495], 1),
+        ([0.1, 0.098, 0.098, 0.098, 0.098], 0),  # no clear difference: the first
+        ([0.1, 0.096, 0.094, 0.1, 0.1], 1),
+        ([0.1, 0.2, 0.05, 0.1, 0.1], 2),
+        ([0.1, 0.05, 0.0495, 0.049, 0.04], 4),
     ],
 )
-def test_a_coarser_graph_must_be_clearly_better(rng, monkeypatch, scores, expected):
+def test_a_later_graph_must_be_clearly_better(rng, monkeypatch, scores, expected):
     left = iter(scores)
     monkeypatch.setattr(
         Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
@@ -145,7 +149,7 @@ def test_a_coarser_graph_must_be_clearly_better(rng, monkeypatch, scores, expect
     [
         ({"n_landmarks": 150, "n_neighbors": 4}, [(150, 4)]),
         ({"n_landmarks": 150}, [(150, 3), (150, 5)]),
-        ({"n_neighbors": 4}, [(180, 4), (100, 4)]),
+        ({"n_neighbors": 4}, [(180, 4), (100, 4), (360, 4)]),
     ],
 )
 def test_what_is_given_stays(rng, parameters, tried):
@@ -155,6 +159,62 @@ def test_what_is_given_stays(rng, parameters, tried):
     assert found == tried
     if len(tried) == 1:
         assert fitted.candidates_[0].cut is None
+
+
+def crumbs(rng):
+    """Pairs of rows far from all others: many more parts than clusters."""
+    return np.repeat(
+        50 * rng.standard_normal((150, 5)), 2, axis=0
+    ) + rng.standard_normal((300, 5))
+
+
+@pytest.mark.parametrize("n_columns", [2, 5])
+def test_every_row_is_a_landmark_only_where_that_can_be_of_use(rng, n_columns):
+    in_a_plane = rng.standard_normal((1000, n_columns))  # 400 landmarks in a plane
+    fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(in_a_plane)
+    tried = {each.n_landmarks for each in fitted.candidates_}
+    assert (1000 in tried) == (n_columns > 2)
+    fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(crumbs(rng))
+    assert 300 not in {each.n_landmarks for each in fitted.candidates_}
+
+
+@pytest.fixture
+def nearest_rows(rng, monkeypatch):
+    """A fit whose judge prefers the graph with every row a landmark, and its rows."""
+    left = iter([0.1, 0.1, 0.1, 0.05, 0.1])
+    monkeypatch.setattr(
+        Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
+    )
+    X, y = blobs(rng)
+    fitted = SCEDAE(3, effort="fast", random_state=0).fit(X)
+    assert len(fitted.pipeline_.members[0].landmarks) == len(X)
+    return fitted, X, y
+
+
+def test_with_every_row_a_landmark_rows_are_tied_to_their_nearest_rows(nearest_rows):
+    fitted, X, _ = nearest_rows
+    assert sorted(np.bincount(fitted.labels_)) == [20, 40, 300]
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+    affinity = fitted.pipeline_.members[-1].affinity  # of the rows themselves
+    own = fitted.pipeline_.scaler(torch.from_numpy(X))
+    nearest = affinity(own, 5).columns.numpy()
+    np.testing.assert_array_equal(nearest[:, 0], np.arange(len(X)))
+    squared = ((own[:, None] - own[None]) ** 2).sum(2).numpy()
+    by_hand = np.argsort(squared, axis=1, kind="stable")[:, :5]
+    assert (np.sort(nearest) == np.sort(by_hand)).all(1).mean() > 0.99
+
+
+def test_with_every_row_a_landmark_equal_rows_are_one(rng):
+    X = rng.standard_normal((60, 4)).repeat(9, axis=0)
+    found = every_row(CodeRows(torch.from_numpy(X)))
+    np.testing.assert_array_equal(found, X[::9])
+
+
+def test_with_every_row_a_landmark_new_rows_are_as_usual_as_others(nearest_rows, rng):
+    fitted, X, _ = nearest_rows
+    new, _ = blobs(rng)
+    assert np.median(fitted.novelty_score(new)) == pytest.approx(1, abs=0.25)
+    assert np.median(fitted.novelty_score(X + 100)) > 5
 
 
 def test_the_verdict_is_saved(rng, tmp_path):
