@@ -4,6 +4,7 @@ How coarse a graph should be, no fixed number tells: half of the rows as landmar
 handwritten digits, fall into crumbs where rows lie near something flat, and hide types
 of which there are a handful of rows. So a few graphs are tried on the same encodings,
 from half of the rows to few; then with every row a landmark, where that can be of use.
+Who wants another choice of graphs says so by the ``Tail``.
 """
 
 from __future__ import annotations
@@ -78,10 +79,15 @@ class Anchoring:
         tail: Tail,
         seed: int,
         tick: Callable[[float, str], None],
+        judged_rows: int = spectral.MOST_JUDGED,
     ) -> None:
         self._all, self._members, self.tail = encoded, encoded.members, tail
-        self.seed, self._tick = seed, tick
+        self.seed, self._tick, self._judged_rows = seed, tick, judged_rows
         self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
+        # What was said of the only graph, where there is no choice.
+        self._known: dict[
+            int, tuple[Anchored, tuple[spectral.GraphCandidate, ...]]
+        ] = {}
 
     def of_some(self, members: list[EncodedMember]) -> Anchoring:
         """Some of the members by themselves, with the landmarks they have already."""
@@ -97,7 +103,7 @@ class Anchoring:
         crumbs look like clusters, and what only one graph sees is no evidence.
         """
         most = numbers[-1]
-        scales = [s for s in self._distinct_scales(most) if not s.every_row][:3][-2:]
+        scales = [s for s in self._distinct_scales(most) if not s.of_rows][:3][-2:]
         panels = []
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
@@ -123,14 +129,13 @@ class Anchoring:
         """The members by the graph that the judge prefers, and what it said of all."""
         scales = self._distinct_scales(n_clusters)
         if len(scales) == 1:
-            only = self.at(scales[0], n_clusters, share=1.0)
-            return only, (_said(only, None, chosen=True),)
+            return self._only(scales[0], n_clusters)
         best: Anchored | None = None  # one graph is kept at a time: they are large
         lowest, chosen, said = math.inf, 0, []
         finer = False  # whether more landmarks than planned can be of use
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
-            if scale.every_row and not finer:
+            if scale.of_rows and not finer:
                 self._tick(1 / len(scales), words)
                 continue
             tried = self.at(scale, n_clusters, share=1 / len(scales), words=words)
@@ -144,6 +149,25 @@ class Anchoring:
         assert best is not None
         said[chosen] = replace(said[chosen], chosen=True)
         return best, tuple(said)
+
+    def judged(self, n_clusters: int) -> spectral.Verdict:
+        """What the judge says of the clusters by the only graph there is."""
+        (scale,) = self.tail.scales
+        anchored = self.at(scale, n_clusters, share=1.0)
+        verdict = self.judge.weigh(
+            self._trial(anchored, n_clusters, self.judge.rows), n_clusters
+        )
+        self._known[n_clusters] = anchored, (_said(anchored, verdict, chosen=True),)
+        return verdict
+
+    def _only(
+        self, scale: Scale, n_clusters: int
+    ) -> tuple[Anchored, tuple[spectral.GraphCandidate, ...]]:
+        """The members by the only graph there is, which may be known already."""
+        if n_clusters not in self._known:
+            only = self.at(scale, n_clusters, share=1.0)
+            self._known[n_clusters] = only, (_said(only, None, chosen=True),)
+        return self._known[n_clusters]
 
     def at(
         self, scale: Scale, n_clusters: int, *, share: float, words: str = ""
@@ -170,14 +194,14 @@ class Anchoring:
         )
         found: dict[object, Scale] = {}
         for scale in self.tail.scales:
-            if dense or not scale.every_row:
+            if dense or not scale.of_rows or len(self.tail.scales) == 1:
                 counts = [self._count(m, scale, n_clusters) for m in self._members]
                 found.setdefault((*counts, scale.n_neighbors), scale)
         return list(found.values())
 
     def _count(self, member: EncodedMember, scale: Scale, n_clusters: int) -> int:
-        if scale.every_row:
-            return member.encoding.n_rows
+        if scale.of_rows:
+            return round(scale.of_rows * member.encoding.n_rows)
         wanted = scale.landmarks_of(member.spec.n_landmarks, n_clusters)
         return min(wanted, member.encoding.n_rows)
 
@@ -187,13 +211,16 @@ class Anchoring:
         """Landmarks, bandwidth and column sums of one member, and its affinity."""
         count = self._count(member, scale, n_clusters)
         landmarks = (
-            spectral.every_row(member.encoding)
-            if scale.every_row
+            spectral.rows_themselves(
+                member.encoding, scale.of_rows, self._draws(member)
+            )
+            if scale.of_rows
             else self._landmarks_of(member, count)
         )
         n_neighbors = min(scale.n_neighbors, len(landmarks))
+        search = spectral.Search(landmarks)
         found = [
-            spectral.nearest_landmarks(block, landmarks, n_neighbors)
+            spectral.nearest_landmarks(block, search, n_neighbors)
             for block in member.encoding.blocks()
         ]
         neighbors = spectral.Neighbors(
@@ -212,7 +239,7 @@ class Anchoring:
             votes=column_scale.new_zeros(len(landmarks), 0),  # no clusters yet
             usual=spectral.usual_distances(
                 # A row is as far from the others as a new row would be.
-                neighbors.without_nearest() if scale.every_row else neighbors,
+                neighbors.without_nearest() if scale.of_rows else neighbors,
                 len(landmarks),
             ),
             columns=member.columns,
@@ -226,9 +253,12 @@ class Anchoring:
                 member.encoding,
                 count,
                 self.tail.landmark_method,
-                generator(self.seed, "landmarks", member.number),
+                self._draws(member),
             )
         return self._landmarks[key]
+
+    def _draws(self, member: EncodedMember) -> torch.Generator:
+        return generator(self.seed, "landmarks", member.number)
 
     @cached_property
     def judge(self) -> spectral.Judge:
@@ -243,7 +273,7 @@ class Anchoring:
             codes = [m.encoding for m in own if m.encoder is not None]
             found += codes[:_JUDGE_CODES]
             found += [m.encoding for m in own if m.encoder is None]
-        return spectral.Judge(found, generator(self.seed, "judge"))
+        return spectral.Judge(found, generator(self.seed, "judge"), self._judged_rows)
 
     def _basis(self, anchored: Anchored, n_clusters: int) -> spectral.Basis:
         n_vectors = spectral.n_vectors(self.tail.embedding, n_clusters)

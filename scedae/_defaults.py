@@ -95,7 +95,8 @@ class Scale:
 
     n_neighbors: int
     divisor: int = 1
-    every_row: bool = False  # each row is a landmark: nearest neighbours, no centres
+    # This part of the rows are landmarks themselves: nearest rows, no centres.
+    of_rows: float = 0.0
 
     def landmarks_of(self, planned: int, n_clusters: int) -> int:
         """Landmarks of a member for which so many were planned."""
@@ -110,9 +111,16 @@ _SCALES = (
     Scale(5),
     Scale(5, 4),
     Scale(5, 16),
-    Scale(5, every_row=True),
-    Scale(3, every_row=True),
+    Scale(5, of_rows=1.0),
+    Scale(3, of_rows=1.0),
 )
+
+# The graph that is tried before any network is trained: nearest rows, for each member
+# among others, so that halves of the ensemble can differ.
+NEAREST_ROWS = Scale(5, of_rows=0.8)
+# Members that it has, and rows beyond which it would cost what networks cost.
+_NEAREST_ROW_MEMBERS = 2
+_MOST_NEAREST_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -128,6 +136,7 @@ class Effort:
     rows_per_landmark: int
     most_landmarks: int
     refines: bool  # whether the answer is refined
+    rows_first: bool = False  # whether a CPU trains networks only if the rows need them
     students: str = "full"  # that refine it on a CPU; a GPU has time for full ones
 
 
@@ -144,6 +153,7 @@ EFFORTS = {
         rows_per_landmark=2,
         most_landmarks=4000,
         refines=False,
+        rows_first=True,
         students="light",
     ),
     "default": Effort(
@@ -202,6 +212,7 @@ def resolve_effort(effort: str, n_rows: int, refining: Refining | None) -> Effor
         plan,
         n_members=min(plan.n_members, _LEAN_MEMBERS),
         min_epochs=min(plan.min_epochs, _LEAN_EPOCHS),
+        rows_first=True,
     )
 
 
@@ -297,6 +308,16 @@ def resolve_row_members(
     dense = n_rows <= _MOST_ROWS_OF_A_LANDMARK * n_landmarks
     covered = n_landmarks >= _FEWEST_LANDMARKS << min(n_columns, 16)
     return effort.n_row_members if dense or covered else 0
+
+
+def resolve_rows_first(n_rows: int, device_type: str, effort: Effort) -> int:
+    """Members on the rows that are tried before any network is; 0: none.
+
+    Networks for few rows cost little, and a GPU trains those for many in seconds.
+    """
+    few = SMALL_DATA_ROWS <= n_rows <= _MOST_NEAREST_ROWS
+    cheap = effort.rows_first and device_type == "cpu"
+    return _NEAREST_ROW_MEMBERS if few and cheap else 0
 
 
 def resolve_refining(

@@ -19,7 +19,6 @@ from scedae.exceptions import CollapsedEnsembleError, CollapsedMemberWarning, wa
 
 def encode_members(start: Prepared) -> EncodedEnsemble:
     """encode: train every member, encode the sample, leave out what collapsed."""
-    start.progress.stage("encode")
     starts = [each for each in (*start.views, start) if each.specs]
     trained = [any(spec.hidden_layers for spec in each.specs) for each in starts]
     share = 1 / max(sum(trained), 1)

@@ -6,7 +6,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
+from inspect import signature
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,6 +17,7 @@ from scedae._constraints import Interval, StrOptions
 from scedae._defaults import (
     EFFORTS,
     MOST_DIRECTIONS,
+    Effort,
     Refining,
     Scale,
     resolve_effort,
@@ -23,6 +25,7 @@ from scedae._defaults import (
     resolve_members,
     resolve_refining,
     resolve_row_members,
+    resolve_rows_first,
     resolve_scales,
 )
 from scedae._members import (
@@ -62,6 +65,23 @@ from scedae._storage import (
     open_folder,
     remembered_seed,
     together,
+)
+
+# What may say something of the members, of their training, or of their graph.
+_OF_MEMBERS = (
+    "ensemble",
+    "n_members",
+    "n_row_members",
+    "hidden_layers",
+    "encoding_dim",
+    "epochs",
+    "batch_size",
+    "learning_rate",
+    "schedule",
+    "precision",
+    "n_landmarks",
+    "n_neighbors",
+    "embedding",
 )
 
 
@@ -368,7 +388,25 @@ default="auto"
         start = partial(self._start, seed=seed, progress=progress, folder=folder)
         views = map(start, parts, scalers, equal, names, specs)  # none of one matrix
         every = start(rows, whole, all(equal), together(names), of_all)
-        return replace(every, views=tuple(views))
+        return replace(every, views=tuple(views), first=self._first(rows))
+
+    def _first(self, rows: Rows) -> list[MemberSpec]:
+        """Members on the rows that are tried before any network is trained."""
+        if self.n_clusters == "auto" or rows.views or not self._as_usual:
+            return []
+        effort = resolve_effort(self.effort, rows.rows_per_epoch, self._refining(rows))
+        count = resolve_rows_first(rows.n_rows, rows.home.type, effort)
+        return row_members(count, self._n_landmarks(rows, effort))
+
+    @property
+    def _as_usual(self) -> bool:
+        """Whether nobody said anything of members, their training or their graph."""
+        usual = signature(type(self)).parameters
+        return all(
+            isinstance(value := getattr(self, name), str | Real | None)
+            and value == usual[name].default
+            for name in _OF_MEMBERS
+        )
 
     def _start(
         self,
@@ -408,7 +446,7 @@ default="auto"
         assert isinstance(self.ensemble, str)
         n_rows, n_columns = rows.n_rows, rows.n_columns
         effort = resolve_effort(self.effort, rows.rows_per_epoch, self._refining(rows))
-        n_landmarks = resolve_landmarks(self.n_landmarks, n_rows, effort, n_columns)
+        n_landmarks = self._n_landmarks(rows, effort)
         n_members = resolve_members(
             self.n_members, self.ensemble, self.hidden_layers, effort
         )
@@ -420,6 +458,9 @@ default="auto"
             *plan_members(self.ensemble, n_members, widths, epochs, n_landmarks),
             *row_members(n_row_members, n_landmarks),
         ]
+
+    def _n_landmarks(self, rows: Rows, effort: Effort) -> int:
+        return resolve_landmarks(self.n_landmarks, rows.n_rows, effort, rows.n_columns)
 
     @property
     def _keeps_views(self) -> bool:

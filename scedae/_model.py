@@ -186,8 +186,12 @@ class FittedMember:
 
     def _neighbors(self, rows: torch.Tensor, n_neighbors: int) -> spectral.Neighbors:
         return spectral.nearest_landmarks(
-            self.encode(rows), self.landmarks, min(n_neighbors, len(self.landmarks))
+            self.encode(rows), self._search, min(n_neighbors, len(self.landmarks))
         )
+
+    @cached_property
+    def _search(self) -> spectral.Search:
+        return spectral.Search(self.landmarks)
 
     def to(self, device: torch.device) -> FittedMember:
         return replace(

@@ -34,6 +34,7 @@ from scedae._progress import Progress, shares_of_stages
 from scedae._random import generator
 from scedae._refinement import refine
 from scedae._rows import AnyScaler, Rows, ViewScaler, on_scaled, scaled
+from scedae._rows_first import try_rows
 from scedae._view_choice import view_to_leave_out
 
 
@@ -64,16 +65,25 @@ class PipelineFit:
 
 def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> PipelineFit:
     """Fit the whole method on rows; of a range of ``n_clusters`` the best is taken."""
-    shares = shares_of_stages(
-        trains=start.training is not None,
+    shares = partial(
+        shares_of_stages,
         counts=not isinstance(n_clusters, int),
         refines=tail.refining is not None,
         in_memory=start.rows.all_at_hand,
+        rows_first=bool(start.first),
     )
-    start.progress.plan(shares)
+    progress = start.progress
+    progress.plan(shares(trains=start.training is not None))
+    if start.first:
+        assert isinstance(n_clusters, int), "whoever prepared this has looked"
+        progress.stage("rows")
+        if (found := try_rows(start, n_clusters, tail)) is not None:
+            progress.plan(shares(trains=False))
+            return _cluster(*found, start.scaler, n_clusters, progress)
+    progress.stage("encode")
     encoded = encode_members(start)
     return cluster_members(
-        encoded, start.scaler, n_clusters, tail, start.seed, start.progress
+        encoded, start.scaler, n_clusters, tail, start.seed, progress
     )
 
 
@@ -91,8 +101,18 @@ def cluster_members(
     sample. Where there are more, their sums and labels take a pass each. Of a range of
     ``n_clusters`` the best is taken.
     """
-    rows, asked = encoded.rows, n_clusters
     anchoring = Anchoring(encoded, tail, seed, progress.advance)
+    return _cluster(encoded, anchoring, scaler, n_clusters, progress)
+
+
+def _cluster(
+    encoded: EncodedEnsemble,
+    anchoring: Anchoring,
+    scaler: AnyScaler,
+    n_clusters: int | range,
+    progress: Progress,
+) -> PipelineFit:
+    rows, asked, tail, seed = encoded.rows, n_clusters, anchoring.tail, anchoring.seed
     candidates: tuple[spectral.Candidate, ...] = ()
     if not isinstance(n_clusters, int):
         progress.stage("count")

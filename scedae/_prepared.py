@@ -28,6 +28,9 @@ class Prepared:
     rows_are_equal: bool = False
     progress: Progress = field(default_factory=Progress)
     checkpoint: Checkpoint | None = None
+    # Members on the rows that are tried before any network is trained; none: it is not
+    # to be avoided.
+    first: Sequence[MemberSpec] = ()
     # What each view starts from, where the rows are several views side by side. The
     # members above are then those that see all views.
     views: tuple[Prepared, ...] = ()

@@ -35,13 +35,22 @@ _COUNT = 0.3
 _REFINE = 0.4
 # Members on the rows alone have nothing to train.
 _NO_TRAINING = 0.05
+# To look at the rows alone first, before networks, and where they are enough.
+_ROWS_FIRST, _ROWS_ONLY = 0.1, 0.5
 
 
 def shares_of_stages(
-    *, trains: bool, counts: bool, refines: bool, in_memory: bool
+    *,
+    trains: bool,
+    counts: bool,
+    refines: bool,
+    in_memory: bool,
+    rows_first: bool = False,
 ) -> dict[str, float]:
     """What each stage of a spectral fit takes of it."""
     shares = dict(_IN_MEMORY if in_memory else _STREAMED)
+    if rows_first:
+        shares["rows"] = _ROWS_FIRST if trains else _ROWS_ONLY
     if not trains:
         shares["encode"] = _NO_TRAINING
     if counts:

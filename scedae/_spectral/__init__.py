@@ -12,6 +12,7 @@ from scedae._spectral.affinity import (
     unfuse,
 )
 from scedae._spectral.calibration import Calibration, probabilities
+from scedae._spectral.cells import Search
 from scedae._spectral.confidence import (
     MOST_REJECTED,
     combine,
@@ -36,13 +37,13 @@ from scedae._spectral.embedding import (
 )
 from scedae._spectral.factored import gram_of
 from scedae._spectral.gram import Gram, Symmetric, gram_matrix
-from scedae._spectral.judge import GraphCandidate, Judge, Verdict
+from scedae._spectral.judge import MOST_JUDGED, GraphCandidate, Judge, Verdict
 from scedae._spectral.kmeans import kmeans, revive_empty
 from scedae._spectral.landmarks import (
     LANDMARK_METHODS,
     Encoding,
     choose_landmarks,
-    every_row,
+    rows_themselves,
 )
 from scedae._spectral.layers import (
     LAYER_TIMES,
@@ -63,6 +64,7 @@ __all__ = [
     "EMBEDDINGS",
     "LANDMARK_METHODS",
     "LAYER_TIMES",
+    "MOST_JUDGED",
     "MOST_REJECTED",
     "Affinity",
     "Basis",
@@ -77,6 +79,7 @@ __all__ = [
     "Neighbors",
     "Panel",
     "Partition",
+    "Search",
     "Symmetric",
     "Tree",
     "Verdict",
@@ -90,7 +93,6 @@ __all__ = [
     "embed",
     "embedding_matrix",
     "embedding_time",
-    "every_row",
     "fuse",
     "gram_matrix",
     "gram_of",
@@ -111,6 +113,7 @@ __all__ = [
     "probabilities",
     "revive_empty",
     "round_clusters",
+    "rows_themselves",
     "spectral_basis",
     "splitting_time",
     "stable_layers",

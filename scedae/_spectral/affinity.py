@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from scedae._spectral.cells import Search
 from scedae._spectral.distances import nearest, squared_distances
 
 
@@ -116,10 +117,13 @@ class Neighbors:
 
 
 def nearest_landmarks(
-    rows: torch.Tensor, landmarks: torch.Tensor, n_neighbors: int
+    rows: torch.Tensor, landmarks: torch.Tensor | Search, n_neighbors: int
 ) -> Neighbors:
-    """N(i) of Eq. 4, for a block of encoded rows."""
-    columns = nearest(rows, landmarks, n_neighbors)
+    """N(i) of Eq. 4, for a block of encoded rows; by a search, nearly that."""
+    if isinstance(landmarks, Search):
+        columns, landmarks = landmarks.nearest(rows, n_neighbors), landmarks.points
+    else:
+        columns = nearest(rows, landmarks, n_neighbors)
     squared = squared_distances(rows, landmarks, columns)
     return Neighbors(columns.int(), squared)  # half the memory of long numbers
 

@@ -45,16 +45,11 @@ def _nearest_about(
     middle: torch.Tensor, points: torch.Tensor, targets: torch.Tensor, r: int
 ) -> torch.Tensor:
     """The nearest ones, and 1 where a distance to them drowns in rounding, (n, r+1)."""
-    width = _columns(len(targets), r, points.device)
-    measure = _measure(targets - middle, width)
-    n_columns = targets.shape[1]
+    matrix = measure(targets - middle, _columns(len(targets), r, points.device))
 
     def choose(block: torch.Tensor) -> torch.Tensor:
-        extended = block.new_zeros(len(block), len(measure))
-        offsets = extended[:, :n_columns]
-        torch.sub(block, middle, out=offsets)
-        extended[:, n_columns] = 1
-        distances = product(extended[None], measure[None])[0]
+        offsets = block - middle
+        distances = product(with_one(offsets, len(matrix))[None], matrix[None])[0]
         if r == 1:
             least, chosen = distances.min(1, keepdim=True)
         else:
@@ -82,13 +77,21 @@ def _columns(n_targets: int, r: int, device: torch.device) -> int:
     return round_up(n_targets)
 
 
-def _measure(targets: torch.Tensor, width: int) -> torch.Tensor:
+def with_one(rows: torch.Tensor, width: int) -> torch.Tensor:
+    """(x, 1) of every row, filled up with zeros to a width."""
+    extended = rows.new_zeros(len(rows), width)
+    extended[:, : rows.shape[1]] = rows
+    extended[:, rows.shape[1]] = 1
+    return extended
+
+
+def measure(targets: torch.Tensor, width: int | None = None) -> torch.Tensor:
     """What takes (x, 1) to |t|²/2 - x·t for every target t; padded for products.
 
     To targets that there are not it is far.
     """
     n_targets, n_columns = targets.shape
-    matrix = targets.new_zeros(round_up(n_columns + 1), width)
+    matrix = targets.new_zeros(round_up(n_columns + 1), width or round_up(n_targets))
     matrix[:n_columns, :n_targets] = -targets.T
     matrix[n_columns, :n_targets] = targets.square().sum(1) / 2
     matrix[n_columns, n_targets:] = torch.finfo(targets.dtype).max

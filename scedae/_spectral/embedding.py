@@ -109,9 +109,8 @@ def _leading_eigenvectors(
         return np.linalg.eigh(gram.dense() - known @ known.T)
     if isinstance(gram, OnDevice):
         try:
-            there = torch.from_numpy(known).to(gram.device)
-            found = leading_subspace(gram.times_block, there, n_wanted)
-            return found[0].cpu().numpy(), found[1].cpu().numpy()
+            found = leading_subspace(gram.times_block, gram.there(known), n_wanted)
+            return found[0].double().cpu().numpy(), found[1].double().cpu().numpy()
         except NotConvergedError:
             pass  # ARPACK takes longer, and gets there
 

@@ -17,6 +17,12 @@ from scedae._spectral.gram import (
     Symmetric,
     as_csr,
 )
+from scedae._threads import share_out
+
+# Beyond so many rows and columns, vectors are multiplied in blocks on the host as well.
+_LARGE = 20_000
+# Rows of a factor that one thread multiplies in one go.
+_SLICE = 1 << 13
 
 
 class FactoredGram:
@@ -50,6 +56,35 @@ class FactoredGram:
 
     def to_landmarks(self, vectors: np.ndarray) -> np.ndarray:
         return _unit(self._factor @ vectors) if self._of_rows else vectors
+
+
+class FactoredInBlocks(FactoredGram):
+    """The same of many rows and landmarks, for blocks of vectors in single precision.
+
+    Threads share the rows of each product; each row is a sum of its own.
+    """
+
+    device = torch.device("cpu")
+
+    def __init__(self, affinity: FusedAffinity) -> None:
+        super().__init__(affinity)
+        self._slices = _slices(self._factor), _slices(self._factor.T)
+
+    def there(self, vectors: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(vectors.astype(np.float32))
+
+    def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
+        first, second = self._slices
+        return torch.from_numpy(_product(second, _product(first, vectors.numpy())))
+
+
+def _slices(matrix: sp.spmatrix) -> list[sp.csr_matrix]:
+    rows = matrix.tocsr().astype(np.float32)
+    return [rows[i : i + _SLICE] for i in range(0, rows.shape[0], _SLICE)]
+
+
+def _product(slices: list[sp.csr_matrix], vectors: np.ndarray) -> np.ndarray:
+    return np.concatenate(share_out(lambda rows: rows @ vectors, slices))
 
 
 class FactoredOnDevice:
@@ -92,10 +127,10 @@ class FactoredOnDevice:
         )
 
     def times(self, vector: np.ndarray) -> np.ndarray:
-        return self._at_host(self.times_block(self._there(vector[:, None])))[:, 0]
+        return self._at_host(self.times_block(self.there(vector[:, None])))[:, 0]
 
     def dense(self) -> np.ndarray:
-        return self._at_host(self.times_block(self._there(np.eye(self.size))))
+        return self._at_host(self.times_block(self.there(np.eye(self.size))))
 
     def pieces(self) -> np.ndarray:
         """Each landmark takes the least number it is linked to, until all agree."""
@@ -118,15 +153,15 @@ class FactoredOnDevice:
     def from_landmarks(self, vector: np.ndarray) -> np.ndarray:
         if not self._of_rows:
             return vector
-        product = self._affinity.times(self._there(vector[:, None]))
+        product = self._affinity.times(self.there(vector[:, None]))
         return _unit(self._at_host(product))[:, 0]
 
     def to_landmarks(self, vectors: np.ndarray) -> np.ndarray:
         if not self._of_rows:
             return vectors
-        return _unit(self._at_host(self._transposed_times(self._there(vectors))))
+        return _unit(self._at_host(self._transposed_times(self.there(vectors))))
 
-    def _there(self, vectors: np.ndarray) -> torch.Tensor:
+    def there(self, vectors: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(np.ascontiguousarray(vectors)).to(self._weights)
 
     @staticmethod
@@ -144,6 +179,8 @@ def gram_of(affinity: FusedAffinity) -> Symmetric:
     """Z̄ᵀZ̄ for an eigensolver, in the form whose products are cheapest."""
     if affinity.device.type == "cuda":
         return FactoredOnDevice(affinity)
+    if min(affinity.n_rows, affinity.n_landmarks) > _LARGE:
+        return FactoredInBlocks(affinity)
     if affinity.n_rows < affinity.n_landmarks:
         return FactoredGram(affinity)
     n_entries = sum(part.columns.numel() for part in affinity.parts)

@@ -53,6 +53,9 @@ class OnDevice(Symmetric, Protocol):
 
     device: torch.device
 
+    def there(self, vectors: np.ndarray) -> torch.Tensor:
+        """Vectors on that device, in the precision of its products."""
+
     def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
         """Product with vectors of shape (size, b) on that device."""
 
@@ -207,9 +210,11 @@ class DenseGram(OnLandmarks):
     def dense(self) -> np.ndarray:
         return self._matrix.cpu().numpy()
 
+    def there(self, vectors: np.ndarray) -> torch.Tensor:
+        return torch.from_numpy(vectors).to(self._matrix)
+
     def times(self, vector: np.ndarray) -> np.ndarray:
-        there = torch.from_numpy(vector).to(self._matrix)
-        return torch.mv(self._matrix, there).cpu().numpy()
+        return torch.mv(self._matrix, self.there(vector)).cpu().numpy()
 
     def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
         return self._matrix @ vectors

@@ -19,10 +19,11 @@ import scipy.sparse as sp
 import torch
 
 from scedae._spectral.affinity import nearest_landmarks
+from scedae._spectral.cells import Search
 from scedae._spectral.landmarks import Encoding, first_appearances
 
-# Rows that the judge looks at. Beyond, ties among a sample say the same.
-_MOST_ROWS = 5000
+# Rows that the judge looks at. Beyond, ties among a sample say nearly the same.
+MOST_JUDGED = 5000
 _NEIGHBORS = 15
 _SCALE_NEIGHBOR = 7
 # What a cluster of all rows would multiply the cut by, less one; and what is added to
@@ -91,14 +92,19 @@ class Judge:
         Of the same rows; each adds its ties.
     generator : torch.Generator
         Draws the rows to look at, where there are many.
+    most_rows : int
+        So many at most.
     """
 
     def __init__(
-        self, encodings: Sequence[Encoding], generator: torch.Generator
+        self,
+        encodings: Sequence[Encoding],
+        generator: torch.Generator,
+        most_rows: int = MOST_JUDGED,
     ) -> None:
         first = encodings[0]
         order = torch.randperm(first.n_rows, generator=generator)
-        rows = order[:_MOST_ROWS].sort().values.to(first.device)
+        rows = order[:most_rows].sort().values.to(first.device)
         # Equal rows would be each other's nearest, and hold on to nothing else.
         self.rows = rows[first_appearances(first.take(rows))]
         ties = [_ties(encoding.take(self.rows)) for encoding in encodings]
@@ -127,7 +133,8 @@ class Judge:
 
 def _ties(points: torch.Tensor) -> sp.csr_matrix:
     """The locally scaled graph of nearest neighbours, (n, n), on the host."""
-    found = nearest_landmarks(points, points, min(_NEIGHBORS + 1, len(points)))
+    n_neighbors = min(_NEIGHBORS + 1, len(points))
+    found = nearest_landmarks(points, Search(points), n_neighbors)
     columns, squared = found.columns.cpu().numpy(), found.squared.cpu().numpy()
     n_rows, n_ties = columns.shape
     scale = np.sqrt(squared[:, min(_SCALE_NEIGHBOR, n_ties - 1)])

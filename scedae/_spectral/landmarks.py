@@ -50,10 +50,16 @@ def choose_landmarks(
     return lloyd(encoding.blocks, start, _LLOYD_ROUNDS)
 
 
-def every_row(encoding: Encoding) -> torch.Tensor:
-    """Landmarks that are the rows themselves, each spot once."""
+def rows_themselves(
+    encoding: Encoding, part: float, generator: torch.Generator
+) -> torch.Tensor:
+    """Landmarks that are rows, each spot once: this part of all spots."""
     rows = torch.cat(list(encoding.blocks()))
-    return rows[first_appearances(rows)]
+    places = first_appearances(rows)
+    if part < 1:
+        order = torch.randperm(len(places), generator=generator)
+        places = places[order[: round(part * len(places))].sort().values.to(places)]
+    return rows[places]
 
 
 def first_appearances(rows: torch.Tensor) -> torch.Tensor:

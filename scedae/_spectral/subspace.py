@@ -1,10 +1,11 @@
-"""Leading eigenvectors where the matrix lies: subspace iteration with a filter.
+"""Leading eigenvectors of a matrix that multiplies blocks: filtered subspace iteration.
 
 For a GPU, where a product with forty vectors costs little more than one with one, and
-where a solver on the host would wait for each. A polynomial of the matrix (Chebyshev)
-is small on the part of the spectrum nobody wants and large on the rest; between two of
-them, Rayleigh and Ritz turn the block to the eigenvectors it holds (Zhou, Saad, Tiago
-and Chelikowsky, 2006).
+where a solver on the host would wait for each; and for large matrices on a CPU, where
+that solver's own work on long vectors costs more than the products. A polynomial of the
+matrix (Chebyshev) is small on the part of the spectrum nobody wants and large on the
+rest; between two of them, Rayleigh and Ritz turn the block to the eigenvectors it holds
+(Zhou, Saad, Tiago and Chelikowsky, 2006).
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _FEWEST_MORE = 16
 _DEGREE = 12
 _MOST_FILTERS = 100
 # A vector v of value θ is found when |Av - θv| is below this; all values are in [0, 1].
-_TOLERANCE = 1e-10
+_TOLERANCES = {torch.float64: 1e-10, torch.float32: 3e-5}
 # Good enough where they do not converge: too many values are equal up to rounding, and
 # any mixture of their vectors will do.
-_ACCEPTED = 1e-6
+_ACCEPTED = {torch.float64: 1e-6, torch.float32: 1e-3}
 
 
 class NotConvergedError(Exception):
@@ -43,7 +44,8 @@ def leading_subspace(
     times : callable
         Product of a symmetric matrix, eigenvalues in [0, 1], with vectors (n, b).
     known : tensor of shape (n, c)
-        Orthonormal eigenvectors that are not wanted.
+        Orthonormal eigenvectors that are not wanted; their precision is that of the
+        work.
     n_wanted : int
 
     Returns
@@ -71,12 +73,12 @@ def leading_subspace(
         block, product = block @ turn, product @ turn
         errors = (product - block * values)[:, :n_wanted]
         residual = float(torch.linalg.vector_norm(errors, dim=0).max())
-        if residual < _TOLERANCE:
+        if residual < _TOLERANCES[known.dtype]:
             break
         # All below the last value of the block is damped.
         block = _orthonormal(_filtered(deflated, block, product, float(values[-1])))
         block = _orthonormal(_without(block, known))
-    if not residual < _ACCEPTED:
+    if not residual < _ACCEPTED[known.dtype]:
         raise NotConvergedError(f"the largest residual is {residual:.1e}")
     return values[:n_wanted], block[:, :n_wanted]
 

@@ -88,6 +88,7 @@ precision, scale, device, random_state, verbose
         return one_network(self, rows, progress, n_landmarks=2)
 
     def _run(self, start: Prepared) -> EncoderFit:
+        start.progress.stage("encode")
         encoded = encode_members(start)
         encoder = encoded.members[0].encoder
         assert encoder is not None

@@ -116,6 +116,7 @@ def _encode(
     start = model._prepare(rows, progress)
     assert start.training is not None
     training = replace(start.training, variation=variation)
+    progress.stage("encode")
     return encode_members(replace(start, training=training))
 
 

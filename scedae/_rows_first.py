@@ -1,0 +1,47 @@
+"""Rows first: where near rows alone fall into clear clusters, no network is trained.
+
+Every row is tied to its nearest rows, each member among four fifths of them, and the
+judge looks at the clusters of that graph. They are clear where few of their ties lead
+out and none outgrows the others: so it is with pictures of digits, and there networks
+cost ten times as much and bring little or nothing. Where the clusters are not clear
+(texts, cells, tables), networks are what helps, and the fit goes on with them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from scedae import _spectral as spectral
+from scedae._anchoring import Anchoring, Tail
+from scedae._defaults import NEAREST_ROWS
+from scedae._encoded import EncodedEnsemble
+from scedae._ensemble import encode_members
+from scedae._prepared import Prepared
+
+# Clear is: at most this part of a cluster's ties leads out of it, in the mean, and no
+# cluster has more than so many times an equal share of the rows.
+_MOST_CUT, _MOST_SHARES = 0.1, 2.0
+# Rows that the judge looks at here: among fewer, near rows are no longer near.
+_JUDGED_ROWS = 20_000
+
+
+def try_rows(
+    start: Prepared, n_clusters: int, tail: Tail
+) -> tuple[EncodedEnsemble, Anchoring] | None:
+    """The rows by themselves, anchored among each other; None if not clear."""
+    alone = replace(start, specs=start.first, training=None)
+    encoded = encode_members(alone)
+    anchoring = Anchoring(
+        encoded,
+        replace(tail, scales=(NEAREST_ROWS,)),
+        start.seed,
+        start.progress.advance,
+        _JUDGED_ROWS,
+    )
+    clear = is_clear(anchoring.judged(n_clusters), n_clusters)
+    return (encoded, anchoring) if clear else None
+
+
+def is_clear(verdict: spectral.Verdict, n_clusters: int) -> bool:
+    """Whether clusters are cut off well, and none of them outgrows the others."""
+    return verdict.cut <= _MOST_CUT and verdict.largest * n_clusters <= _MOST_SHARES
