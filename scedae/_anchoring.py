@@ -210,18 +210,17 @@ class Anchoring:
     ) -> tuple[FittedMember, spectral.Affinity]:
         """Landmarks, bandwidth and column sums of one member, and its affinity."""
         count = self._count(member, scale, n_clusters)
-        landmarks = (
-            spectral.rows_themselves(
-                member.encoding, scale.of_rows, self._draws(member)
-            )
-            if scale.of_rows
-            else self._landmarks_of(member, count)
-        )
+        blocks = member.encoding.blocks()
+        if scale.of_rows:
+            blocks = iter([torch.cat(list(blocks))])  # a search likes many at a time
+            draws = self._draws(member)
+            landmarks = spectral.rows_themselves(member.encoding, scale.of_rows, draws)
+        else:
+            landmarks = self._landmarks_of(member, count)
         n_neighbors = min(scale.n_neighbors, len(landmarks))
         search = spectral.Search(landmarks)
         found = [
-            spectral.nearest_landmarks(block, search, n_neighbors)
-            for block in member.encoding.blocks()
+            spectral.nearest_landmarks(block, search, n_neighbors) for block in blocks
         ]
         neighbors = spectral.Neighbors(
             torch.cat([part.columns for part in found]),

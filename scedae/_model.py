@@ -148,6 +148,11 @@ class Refinement:
         return VERDICTS[self.verdict]
 
 
+def seen_columns(rows: torch.Tensor, columns: slice | None) -> torch.Tensor:
+    """The columns of scaled rows that a member sees; None: all of them."""
+    return rows if columns is None else rows[:, columns].contiguous()
+
+
 # What the distance of a row itself counts in its novelty, where that of a code is one:
 # a code keeps what tells the rows of the fit apart, and may drop what is new.
 _WEIGHT_OF_ROWS = 5
@@ -168,8 +173,7 @@ class FittedMember:
     columns: slice | None = None  # of scaled rows, that it sees; None: all of them
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
-        if self.columns is not None:
-            rows = rows[:, self.columns].contiguous()
+        rows = seen_columns(rows, self.columns)
         return rows if self.encoder is None else encode(self.encoder, rows)
 
     def affinity(self, rows: torch.Tensor, n_neighbors: int) -> spectral.Affinity:

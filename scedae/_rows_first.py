@@ -11,16 +11,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import torch
+
 from scedae import _spectral as spectral
 from scedae._anchoring import Anchoring, Tail
 from scedae._defaults import NEAREST_ROWS
-from scedae._encoded import EncodedEnsemble
-from scedae._ensemble import encode_members
+from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
+from scedae._model import MemberReport, seen_columns
 from scedae._prepared import Prepared
+from scedae._rows import scaled
 
 # Clear is: at most this part of a cluster's ties leads out of it, in the mean, and no
 # cluster has more than so many times an equal share of the rows.
 _MOST_CUT, _MOST_SHARES = 0.1, 2.0
+# Where rows are turned to their principal directions, the first of these: which rows
+# are near, the others blur.
+_DIRECTIONS = 50
 # Rows that the judge looks at here: among fewer, near rows are no longer near.
 _JUDGED_ROWS = 20_000
 
@@ -29,8 +35,7 @@ def try_rows(
     start: Prepared, n_clusters: int, tail: Tail
 ) -> tuple[EncodedEnsemble, Anchoring] | None:
     """The rows by themselves, anchored among each other; None if not clear."""
-    alone = replace(start, specs=start.first, training=None)
-    encoded = encode_members(alone)
+    encoded = _encoded(start)
     anchoring = Anchoring(
         encoded,
         replace(tail, scales=(NEAREST_ROWS,)),
@@ -40,6 +45,21 @@ def try_rows(
     )
     clear = is_clear(anchoring.judged(n_clusters), n_clusters)
     return (encoded, anchoring) if clear else None
+
+
+def _encoded(start: Prepared) -> EncodedEnsemble:
+    """Members that see the leading directions of the rows."""
+    rows = scaled(start.rows, start.scaler, start.seed).sample()
+    columns = None
+    if start.scaler.turns and rows.n_columns > _DIRECTIONS:
+        columns = slice(0, _DIRECTIONS)
+    seen = CodeRows(torch.cat([seen_columns(b, columns) for b in rows.blocks()]))
+    members = [
+        EncodedMember(spec, number, None, seen, columns)
+        for number, spec in enumerate(start.first)
+    ]
+    reports = tuple(MemberReport(spec, (), collapsed=False) for spec in start.first)
+    return EncodedEnsemble(members, reports, start.rows)
 
 
 def is_clear(verdict: spectral.Verdict, n_clusters: int) -> bool:

@@ -26,7 +26,7 @@ _SEARCHED = 12
 # Points of each cell that the centres are learnt from, and rounds of k-means.
 _LEARNT, _ROUNDS = 32, 3
 # Rows that are compared in one go, and whose findings are held at a time.
-_BLOCK_ROWS = {"cpu": 2 * LEAST_BLOCK, "cuda": 1 << 14}
+_BLOCK_ROWS = {"cpu": LEAST_BLOCK, "cuda": 1 << 14}
 _ROWS_AT_A_TIME = 1 << 16
 
 

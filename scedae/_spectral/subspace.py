@@ -11,6 +11,7 @@ rest; between two of them, Rayleigh and Ritz turn the block to the eigenvectors 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 
@@ -18,14 +19,27 @@ from scedae._random import generator
 
 # Vectors beside those wanted: the more, the faster the others fall behind.
 _FEWEST_MORE = 16
-# Products of the matrix within one filter, and filters at most.
+# Products of the matrix within one filter.
 _DEGREE = 12
-_MOST_FILTERS = 100
-# A vector v of value θ is found when |Av - θv| is below this; all values are in [0, 1].
-_TOLERANCES = {torch.float64: 1e-10, torch.float32: 3e-5}
-# Good enough where they do not converge: too many values are equal up to rounding, and
-# any mixture of their vectors will do.
-_ACCEPTED = {torch.float64: 1e-6, torch.float32: 1e-3}
+
+
+@dataclass(frozen=True)
+class _Aim:
+    """How exact a vector v of value θ is to be; all values are in [0, 1].
+
+    What is ``accepted`` is good enough where vectors do not converge: too many values
+    are equal up to rounding, and any mixture of their vectors will do.
+    """
+
+    residual: float  # |Av - θv|
+    accepted: float
+    most_filters: int
+
+
+_AIMS = {
+    torch.float64: _Aim(1e-10, 1e-6, 100),
+    torch.float32: _Aim(1e-4, 1e-2, 20),
+}
 
 
 class NotConvergedError(Exception):
@@ -65,20 +79,20 @@ def leading_subspace(
 
     draws = torch.randn(size, width, generator=generator(0, "eigen"), dtype=known.dtype)
     block = _orthonormal(_without(draws.to(known), known))
-    residual = torch.inf
-    for _ in range(_MOST_FILTERS):
+    aim, residual = _AIMS[known.dtype], torch.inf
+    for _ in range(aim.most_filters):
         product = deflated(block)
         values, turn = torch.linalg.eigh(_symmetric(block.T @ product))
         values, turn = values.flip(0), turn.flip(1)
         block, product = block @ turn, product @ turn
         errors = (product - block * values)[:, :n_wanted]
         residual = float(torch.linalg.vector_norm(errors, dim=0).max())
-        if residual < _TOLERANCES[known.dtype]:
+        if residual < aim.residual:
             break
         # All below the last value of the block is damped.
         block = _orthonormal(_filtered(deflated, block, product, float(values[-1])))
         block = _orthonormal(_without(block, known))
-    if not residual < _ACCEPTED[known.dtype]:
+    if not residual < aim.accepted:
         raise NotConvergedError(f"the largest residual is {residual:.1e}")
     return values[:n_wanted], block[:, :n_wanted]
 

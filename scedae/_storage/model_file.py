@@ -132,6 +132,7 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
                 "bandwidth": member.bandwidth,
                 "encoder": number,
                 **({} if member.usual is None else {"usual": True}),
+                **_pack_leading(member),
             }
         )
     tensors["basis.vectors"] = torch.from_numpy(pipeline.basis.vectors)
@@ -264,6 +265,8 @@ def _unpack_member(
 ) -> FittedMember:
     spec, encoder = unpack_spec(record.record("spec")), None
     columns = _columns_of(spec, scaler)
+    if "leading" in record:
+        columns = slice(0, record.integer("leading", 1, scaler.n_columns))
     n_columns = scaler.n_columns if columns is None else columns.stop - columns.start
     width = n_columns
     if record.is_null("encoder") != (not spec.hidden_layers):
@@ -290,6 +293,13 @@ def _unpack_member(
         else None,
         columns=columns,
     )
+
+
+def _pack_leading(member: FittedMember) -> dict[str, int]:
+    """How many columns a member sees that sees neither all nor those of a view."""
+    if member.columns is None or member.spec.view is not None:
+        return {}
+    return {"leading": member.columns.stop}
 
 
 def _columns_of(spec: MemberSpec, scaler: AnyScaler) -> slice | None:
