@@ -16,6 +16,7 @@ import torch
 
 from scedae import _spectral as spectral
 from scedae._anchoring import Anchoring, Tail
+from scedae._defaults import NEAREST_ROWS
 from scedae._encoded import EncodedEnsemble
 from scedae._ensemble import encode_members
 from scedae._fusion import Fusion, fuse_members
@@ -34,7 +35,7 @@ from scedae._progress import Progress, shares_of_stages
 from scedae._random import generator
 from scedae._refinement import refine
 from scedae._rows import AnyScaler, Rows, ViewScaler, on_scaled, scaled
-from scedae._rows_first import try_rows
+from scedae._rows_first import JUDGED_ROWS, is_clear, rows_alone
 from scedae._view_choice import view_to_leave_out
 
 
@@ -77,9 +78,12 @@ def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> Pipeli
     if start.first:
         assert isinstance(n_clusters, int), "whoever prepared this has looked"
         progress.stage("rows")
-        if (found := try_rows(start, n_clusters, tail)) is not None:
+        alone = rows_alone(start)
+        near = replace(tail, scales=(NEAREST_ROWS,))
+        anchoring = Anchoring(alone, near, start.seed, progress.advance, JUDGED_ROWS)
+        if is_clear(anchoring.judged(n_clusters), n_clusters):
             progress.plan(shares(trains=False))
-            return _cluster(*found, start.scaler, n_clusters, progress)
+            return _cluster(alone, anchoring, start.scaler, n_clusters, progress)
     progress.stage("encode")
     encoded = encode_members(start)
     return cluster_members(

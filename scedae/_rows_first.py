@@ -9,13 +9,9 @@ cost ten times as much and bring little or nothing. Where the clusters are not c
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 
 from scedae import _spectral as spectral
-from scedae._anchoring import Anchoring, Tail
-from scedae._defaults import NEAREST_ROWS
 from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._model import MemberReport, seen_columns
 from scedae._prepared import Prepared
@@ -28,27 +24,11 @@ _MOST_CUT, _MOST_SHARES = 0.1, 2.0
 # are near, the others blur.
 _DIRECTIONS = 50
 # Rows that the judge looks at here: among fewer, near rows are no longer near.
-_JUDGED_ROWS = 20_000
+JUDGED_ROWS = 20_000
 
 
-def try_rows(
-    start: Prepared, n_clusters: int, tail: Tail
-) -> tuple[EncodedEnsemble, Anchoring] | None:
-    """The rows by themselves, anchored among each other; None if not clear."""
-    encoded = _encoded(start)
-    anchoring = Anchoring(
-        encoded,
-        replace(tail, scales=(NEAREST_ROWS,)),
-        start.seed,
-        start.progress.advance,
-        _JUDGED_ROWS,
-    )
-    clear = is_clear(anchoring.judged(n_clusters), n_clusters)
-    return (encoded, anchoring) if clear else None
-
-
-def _encoded(start: Prepared) -> EncodedEnsemble:
-    """Members that see the leading directions of the rows."""
+def rows_alone(start: Prepared) -> EncodedEnsemble:
+    """Members on the rows, that see the leading directions of them."""
     rows = scaled(start.rows, start.scaler, start.seed).sample()
     columns = None
     if start.scaler.turns and rows.n_columns > _DIRECTIONS:

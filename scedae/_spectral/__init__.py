@@ -8,11 +8,9 @@ from scedae._spectral.affinity import (
     inverse_root,
     landmark_affinity,
     mean_distance,
-    nearest_landmarks,
     unfuse,
 )
 from scedae._spectral.calibration import Calibration, probabilities
-from scedae._spectral.cells import Search
 from scedae._spectral.confidence import (
     MOST_REJECTED,
     combine,
@@ -59,6 +57,7 @@ from scedae._spectral.novelty import distance_ratio, usual_distances
 from scedae._spectral.number import Candidate, candidates_for
 from scedae._spectral.panel import Panel, stable_layers, weigh_numbers
 from scedae._spectral.partition import Partition, partition_rows
+from scedae._spectral.search import Search, nearest_landmarks
 
 __all__ = [
     "EMBEDDINGS",

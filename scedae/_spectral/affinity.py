@@ -12,9 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from scedae._spectral.cells import Search
-from scedae._spectral.distances import nearest, squared_distances
-
 
 def sums_at(index: torch.Tensor, values: torch.Tensor, size: int) -> torch.Tensor:
     """Sums of the values that share an index, of shape (size,); always the same."""
@@ -114,18 +111,6 @@ class Neighbors:
         """All but the first of them, where there is another."""
         first = min(1, self.columns.shape[1] - 1)
         return Neighbors(self.columns[:, first:], self.squared[:, first:])
-
-
-def nearest_landmarks(
-    rows: torch.Tensor, landmarks: torch.Tensor | Search, n_neighbors: int
-) -> Neighbors:
-    """N(i) of Eq. 4, for a block of encoded rows; by a search, nearly that."""
-    if isinstance(landmarks, Search):
-        columns, landmarks = landmarks.nearest(rows, n_neighbors), landmarks.points
-    else:
-        columns = nearest(rows, landmarks, n_neighbors)
-    squared = squared_distances(rows, landmarks, columns)
-    return Neighbors(columns.int(), squared)  # half the memory of long numbers
 
 
 def mean_distance(neighbors: Neighbors) -> float:

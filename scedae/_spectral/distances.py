@@ -13,7 +13,7 @@ _BLOCK_NUMBERS = {"cpu": 1 << 18, "cuda": 1 << 24}
 _BLOCK_ROWS = {"cpu": 5 * LEAST_BLOCK, "cuda": 1 << 14}
 # A squared distance below this part of the squared length is known to three digits or
 # less in single precision.
-_DROWNED = 2.0**-10
+DROWNED = 2.0**-10
 
 
 def _block_rows(device: torch.device, n_targets: int) -> int:
@@ -57,7 +57,7 @@ def _nearest_about(
         # Padding is as far as can be, but not farther than what is no number.
         chosen = chosen.clamp_(max=len(targets) - 1)
         squares = offsets.square().sum(1)
-        drowned = 2 * least[:, -1] + squares < _DROWNED * squares
+        drowned = 2 * least[:, -1] + squares < DROWNED * squares
         return torch.cat([chosen, drowned[:, None]], dim=1)
 
     shape = (len(points), r + 1)

@@ -20,7 +20,8 @@ from scedae._spectral.gram import (
 from scedae._threads import share_out
 
 # Beyond so many rows and columns, vectors are multiplied in blocks on the host as well.
-_LARGE = 20_000
+# Where rows are landmarks, beyond fewer: near-separate parts keep ARPACK busy.
+_LARGE, _LARGE_OF_ROWS = 20_000, 4000
 # Rows of a factor that one thread multiplies in one go.
 _SLICE = 1 << 13
 
@@ -179,7 +180,9 @@ def gram_of(affinity: FusedAffinity) -> Symmetric:
     """Z̄ᵀZ̄ for an eigensolver, in the form whose products are cheapest."""
     if affinity.device.type == "cuda":
         return FactoredOnDevice(affinity)
-    if min(affinity.n_rows, affinity.n_landmarks) > _LARGE:
+    most = max(part.n_landmarks for part in affinity.parts)
+    large = _LARGE_OF_ROWS if 2 * most > affinity.n_rows else _LARGE
+    if min(affinity.n_rows, affinity.n_landmarks) > large:
         return FactoredInBlocks(affinity)
     if affinity.n_rows < affinity.n_landmarks:
         return FactoredGram(affinity)

@@ -18,9 +18,8 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from scedae._spectral.affinity import nearest_landmarks
-from scedae._spectral.cells import Search
 from scedae._spectral.landmarks import Encoding, first_appearances
+from scedae._spectral.search import Search, nearest_landmarks
 
 # Rows that the judge looks at. Beyond, ties among a sample say nearly the same.
 MOST_JUDGED = 5000

@@ -105,6 +105,8 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
         epochs = [spec.epochs for spec in specs if spec.hidden_layers]
         lines.append(("Autoencoders", _autoencoders(model)))
         lines.append(("Training", _range("epoch", epochs)))
+    elif (graph := _enough(model)) is not None:
+        lines.append(("Autoencoders", _not_needed(graph)))
     landmarks = _range("landmark", [spec.n_landmarks for spec in specs])
     each = " for each member" if len(specs) > 1 else ""
     ties = f"; every row tied to the {model.pipeline_.n_neighbors} nearest"
@@ -119,6 +121,21 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
     if run.seconds:
         lines.append(("Time", _time(run.seconds)))
     return lines
+
+
+def _enough(model: Any) -> Any:
+    """The graph of near rows alone, if it was enough; else None."""
+    graphs = getattr(model, "candidates_", ())
+    judged_alone = len(graphs) == 1 and graphs[0].cut is not None
+    return graphs[0] if judged_alone else None
+
+
+def _not_needed(graph: Any) -> str:
+    return (
+        "none: near rows fall into clear clusters by themselves. Of a cluster's ties "
+        f"to near rows {graph.cut:.1%} lead out of it, and the largest cluster has "
+        f"{graph.largest:.0%} of the rows"
+    )
 
 
 def _graph(model: Any) -> str:

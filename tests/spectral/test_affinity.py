@@ -7,10 +7,10 @@ from scedae._spectral import (
     inverse_root,
     landmark_affinity,
     mean_distance,
-    nearest_landmarks,
     unfuse,
 )
 from scedae._spectral.affinity import sums_at
+from scedae._spectral.search import nearest_landmarks
 from tests.helpers import as_affinity, dense_affinity, dense_fused
 
 

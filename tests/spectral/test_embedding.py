@@ -14,7 +14,11 @@ from scedae._spectral.embedding import (
     spectral_basis,
     trivial_vector,
 )
-from scedae._spectral.factored import FactoredGram, FactoredOnDevice
+from scedae._spectral.factored import (
+    FactoredGram,
+    FactoredInBlocks,
+    FactoredOnDevice,
+)
 from scedae._spectral.gram import DenseGram, SparseGram
 from scedae._spectral.subspace import NotConvergedError
 from tests.helpers import as_affinity, dense_affinity, dense_fused
@@ -86,6 +90,23 @@ def test_fewer_rows_than_landmarks_are_solved_from_their_side(
         Z @ found.vectors @ found.vectors.T,
         Z @ expected.vectors @ expected.vectors.T,
         atol=1e-6,
+    )
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+def test_blocks_in_single_precision_span_nearly_the_same(rng, monkeypatch, groups):
+    Z = fused_matrix(rng, n=150, groups=groups, gap=50.0)
+    expected = basis_of(Z, 4, FactoredGram)
+    monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
+    found = basis_of(Z, 4, FactoredInBlocks)
+    assert found.vectors.dtype == float
+    np.testing.assert_allclose(
+        found.singular_values, expected.singular_values, atol=1e-5
+    )
+    np.testing.assert_allclose(
+        Z @ found.vectors @ found.vectors.T,
+        Z @ expected.vectors @ expected.vectors.T,
+        atol=1e-2,
     )
 
 

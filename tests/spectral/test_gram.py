@@ -4,10 +4,17 @@ import numpy as np
 import pytest
 import torch
 
+from scedae._spectral import factored
 from scedae._spectral import gram as module
 from scedae._spectral.affinity import Affinity, FusedAffinity
-from scedae._spectral.factored import FactoredGram, FactoredOnDevice, gram_of
+from scedae._spectral.factored import (
+    FactoredGram,
+    FactoredInBlocks,
+    FactoredOnDevice,
+    gram_of,
+)
 from scedae._spectral.gram import DenseGram, SparseGram, gram_matrix
+from scedae._threads import helpers
 from tests.helpers import as_affinity
 
 
@@ -20,7 +27,13 @@ def Z(rng):
     return Z
 
 
-KINDS = [SparseGram.of, DenseGram.of, FactoredGram, FactoredOnDevice]
+KINDS = [
+    SparseGram.of,
+    DenseGram.of,
+    FactoredGram,
+    FactoredInBlocks,
+    FactoredOnDevice,
+]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -30,6 +43,15 @@ def test_equals_the_dense_product(Z, kind, rng, monkeypatch):
     x = rng.standard_normal(20)
     np.testing.assert_allclose(gram.dense(), Z.T @ Z, atol=1e-14)
     np.testing.assert_allclose(gram.times(x), Z.T @ (Z @ x), atol=1e-13)
+
+
+@pytest.mark.parametrize("kind", [DenseGram.of, FactoredInBlocks, FactoredOnDevice])
+def test_blocks_of_vectors_are_multiplied_at_once(Z, kind, rng, monkeypatch):
+    monkeypatch.setattr(factored, "_SLICE", 7)
+    gram, vectors = kind(as_affinity(Z)), rng.standard_normal((20, 6))
+    with helpers(2):
+        found = gram.times_block(gram.there(vectors)).numpy()
+    np.testing.assert_allclose(found, Z.T @ (Z @ vectors), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -64,7 +86,7 @@ def test_no_rows_tie_nothing(Z, kind):
     assert len(np.unique(gram.pieces())) == 20
 
 
-@pytest.mark.parametrize("kind", [FactoredGram, FactoredOnDevice])
+@pytest.mark.parametrize("kind", [FactoredGram, FactoredInBlocks, FactoredOnDevice])
 def test_seen_from_the_rows_where_they_are_fewer(Z, rng, kind):
     few = Z[[0, 1, 2, 3, 4, 5]]  # two rows of each piece
     gram = kind(as_affinity(few))
@@ -82,10 +104,14 @@ def test_seen_from_the_rows_where_they_are_fewer(Z, rng, kind):
     assert pieces[0] != pieces[1] != pieces[2] != pieces[0]
 
 
-def test_the_form_whose_products_are_cheapest(Z):
+def test_the_form_whose_products_are_cheapest(Z, monkeypatch):
     few, many = as_affinity(Z[:30]), as_affinity(Z)
-    assert isinstance(gram_of(few), FactoredGram)
+    assert type(gram_of(few)) is FactoredGram
     assert isinstance(gram_of(many), SparseGram)
+    monkeypatch.setattr(factored, "_LARGE", 19)
+    assert isinstance(gram_of(many), FactoredInBlocks)
+    monkeypatch.setattr(factored, "_LARGE_OF_ROWS", 15)  # 20 landmarks of 16 rows
+    assert isinstance(gram_of(as_affinity(Z[:16])), FactoredInBlocks)
     assert isinstance(gram_matrix(few), SparseGram)  # such a one can be added up
 
 

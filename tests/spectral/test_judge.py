@@ -5,13 +5,13 @@ import pytest
 import torch
 
 from scedae import SCEDAE
-from scedae._spectral import Judge, every_row, judge
+from scedae._spectral import Judge, judge, rows_themselves
 from scedae.internal import CodeRows
 
 
-def judge_of(*encodings, seed=0):
+def judge_of(*encodings, seed=0, **limits):
     rows = [CodeRows(torch.from_numpy(np.float32(each))) for each in encodings]
-    return Judge(rows, torch.Generator().manual_seed(seed))
+    return Judge(rows, torch.Generator().manual_seed(seed), **limits)
 
 
 def naive_cut(encodings, labels):
@@ -85,10 +85,9 @@ def test_names_of_clusters_do_not_count(rng):
     assert found.mean_cut(labels) == pytest.approx(found.mean_cut(labels * 5 + 1))
 
 
-def test_of_many_rows_a_sample_is_judged(rng, monkeypatch):
-    monkeypatch.setattr(judge, "_MOST_ROWS", 50)
+def test_of_many_rows_a_sample_is_judged(rng):
     X = rng.standard_normal((400, 3))
-    found, other = judge_of(X), judge_of(X, seed=1)
+    found, other = (judge_of(X, seed=seed, most_rows=50) for seed in (0, 1))
     assert len(found.rows) == 50
     assert not torch.equal(found.rows, other.rows)
     labels = rng.integers(0, 3, 400)[found.rows.numpy()]
@@ -206,8 +205,10 @@ def test_with_every_row_a_landmark_rows_are_tied_to_their_nearest_rows(nearest_r
 
 def test_with_every_row_a_landmark_equal_rows_are_one(rng):
     X = rng.standard_normal((60, 4)).repeat(9, axis=0)
-    found = every_row(CodeRows(torch.from_numpy(X)))
-    np.testing.assert_array_equal(found, X[::9])
+    encoding, draws = CodeRows(torch.from_numpy(X)), torch.Generator().manual_seed(0)
+    np.testing.assert_array_equal(rows_themselves(encoding, 1.0, draws), X[::9])
+    some = rows_themselves(encoding, 0.8, draws).numpy()
+    assert len(np.unique(some, axis=0)) == len(some) == 48
 
 
 def test_with_every_row_a_landmark_new_rows_are_as_usual_as_others(nearest_rows, rng):

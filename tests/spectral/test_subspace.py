@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -32,6 +34,15 @@ def test_the_pairs_are_those_of_lapack(rng, spectrum):
     np.testing.assert_allclose(known.T @ block, 0, atol=1e-9)
 
 
+def test_single_precision_gets_as_far_as_it_can(rng):
+    matrix, vectors = matrix_of(SPECTRA["falls fast"], rng)
+    matrix, known = matrix.float(), vectors[:, :1].float()
+    found, block = leading_subspace(lambda v: matrix @ v, known, 4)
+    assert block.dtype == torch.float32
+    np.testing.assert_allclose(found, SPECTRA["falls fast"][1:5], atol=1e-6)
+    np.testing.assert_allclose(matrix @ block, block * found, atol=1e-4)
+
+
 def test_it_is_the_same_in_every_run(rng):
     matrix, vectors = matrix_of(SPECTRA["falls fast"], rng)
     runs = [leading_subspace(lambda v: matrix @ v, vectors[:, :1], 3) for _ in range(2)]
@@ -39,7 +50,8 @@ def test_it_is_the_same_in_every_run(rng):
 
 
 def test_what_does_not_converge_is_said(rng, monkeypatch):
-    monkeypatch.setattr(subspace, "_MOST_FILTERS", 1)
+    aim = replace(subspace._AIMS[torch.float64], most_filters=1)
+    monkeypatch.setitem(subspace._AIMS, torch.float64, aim)
     matrix, vectors = matrix_of(SPECTRA["falls slowly"], rng)
     with pytest.raises(NotConvergedError, match="residual"):
         leading_subspace(lambda v: matrix @ v, vectors[:, :1], 4)

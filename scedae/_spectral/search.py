@@ -1,4 +1,4 @@
-"""Nearest of many points, approximately: only the cells around a row are searched.
+"""anchor: which landmarks are near a row; of many, only some are looked at.
 
 The points are divided into cells by k-means, and a row is compared with those in the
 cells whose centres are nearest to it: an inverted file (Sivic and Zisserman, 2003).
@@ -14,7 +14,14 @@ import torch
 
 from scedae._numerics import LEAST_BLOCK, by_blocks, product
 from scedae._random import generator
-from scedae._spectral.distances import measure, nearest, with_one
+from scedae._spectral.affinity import Neighbors
+from scedae._spectral.distances import (
+    DROWNED,
+    measure,
+    nearest,
+    squared_distances,
+    with_one,
+)
 from scedae._spectral.kmeans import lloyd
 from scedae._threads import share_out
 
@@ -38,10 +45,10 @@ class Search:
 
     def nearest(self, rows: torch.Tensor, r: int) -> torch.Tensor:
         """Numbers of the ``r`` nearest points of each row, nearest first, (n, r)."""
-        if len(self.points) <= _FEW_POINTS:
+        if len(self.points) <= _FEW_POINTS or not len(rows):
             return nearest(rows, self.points, r)
         parts = [self._cells.nearest(part, r) for part in rows.split(_ROWS_AT_A_TIME)]
-        return torch.cat(parts) if parts else rows.new_empty(0, r, dtype=torch.long)
+        return torch.cat(parts)
 
     @cached_property
     def _cells(self) -> _Cells:
@@ -68,14 +75,17 @@ class _Cells:
         who_asks = _by_number(asked.flatten(), len(self._centers))
         least = rows.new_full((asked.numel(), r), torch.inf)
         chosen = torch.zeros_like(least, dtype=torch.long)
+        drowned = torch.zeros_like(least, dtype=torch.bool)
 
         def search(cell: int) -> None:
             members, places = self._members[cell], who_asks[cell]
             if len(members) and len(places):
                 at_hand = rows[places // n_searched]
-                far, which = self._nearest_within(cell, at_hand, min(r, len(members)))
-                least[places, : far.shape[1]] = far
-                chosen[places, : far.shape[1]] = members[which]
+                wanted = min(r, len(members))
+                far, which, lost = self._nearest_within(cell, at_hand, wanted)
+                least[places, :wanted] = far
+                chosen[places, :wanted] = members[which]
+                drowned[places, :wanted] = lost
 
         cells = range(len(self._centers))
         if rows.is_cpu:
@@ -85,15 +95,17 @@ class _Cells:
                 search(cell)
         far, which = least.view(len(rows), -1).topk(r, dim=1, largest=False)
         found = chosen.view(len(rows), -1).gather(1, which)
-        lonely = far[:, -1].isinf()  # in cells with fewer points than are wanted
-        if bool(lonely.any()):
-            found[lonely] = nearest(rows[lonely], self._points, r)
+        # In cells with fewer points than are wanted, or too wide for single precision.
+        lost = drowned.view(len(rows), -1).gather(1, which).any(1) | far[:, -1].isinf()
+        if bool(lost.any()):
+            found[lost] = nearest(rows[lost], self._points, r)
         return found
 
     def _nearest_within(
         self, cell: int, rows: torch.Tensor, r: int
-    ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Half of the squared distances to the nearest of a cell, and their places."""
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """The nearest of a cell: half of the squared distances, places, and whether
+        the distances drown in rounding."""
         center = self._centers[cell]
         members = self._members[cell]
         matrix = measure(self._points[members] - center)
@@ -105,11 +117,14 @@ class _Cells:
             halves = product(with_one(offsets, len(matrix))[None], matrix[None])[0]
             halves = halves[:, : len(members)]
             least, which = halves.topk(r, dim=1, largest=False)
-            least += offsets.square().sum(1, keepdim=True) / 2
-            return torch.cat([least, which.to(least)], dim=1)
+            squares = offsets.square().sum(1, keepdim=True)
+            least += squares / 2
+            lost = 2 * least < DROWNED * squares
+            return torch.cat([least, which.to(least), lost.to(least)], dim=1)
 
-        found = by_blocks(choose, rows, rows.new_empty(len(rows), 2 * r), height)
-        return found[:, :r], found[:, r:].long()
+        found = by_blocks(choose, rows, rows.new_empty(len(rows), 3 * r), height)
+        least, which, lost = found.split(r, dim=1)
+        return least, which.long(), lost != 0
 
 
 def _by_number(numbers: torch.Tensor, count: int) -> tuple[torch.Tensor, ...]:
@@ -117,3 +132,15 @@ def _by_number(numbers: torch.Tensor, count: int) -> tuple[torch.Tensor, ...]:
     order = numbers.argsort(stable=True)
     counts = torch.bincount(numbers, minlength=count)
     return order.split(counts.tolist())
+
+
+def nearest_landmarks(
+    rows: torch.Tensor, landmarks: torch.Tensor | Search, n_neighbors: int
+) -> Neighbors:
+    """N(i) of Eq. 4, for a block of encoded rows; by a search, nearly that."""
+    if isinstance(landmarks, Search):
+        columns, landmarks = landmarks.nearest(rows, n_neighbors), landmarks.points
+    else:
+        columns = nearest(rows, landmarks, n_neighbors)
+    squared = squared_distances(rows, landmarks, columns)
+    return Neighbors(columns.int(), squared)  # half the memory of long numbers

@@ -1,0 +1,195 @@
+"""Rows first: networks are trained only where near rows fall into no clear clusters."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs
+
+from scedae import SCEDAE, _defaults
+from scedae._rows_first import is_clear
+from scedae._spectral import Verdict
+from scedae.metrics import clustering_accuracy
+from scedae.report import write_report
+
+
+@pytest.fixture(autouse=True)
+def few_rows_are_enough(monkeypatch):
+    monkeypatch.setattr(_defaults, "SMALL_DATA_ROWS", 500)
+    # As if they were few all the same: the networks of these tests stay small.
+    monkeypatch.setattr(_defaults, "MEDIUM_LAYERS", _defaults.SMALL_LAYERS)
+
+
+@pytest.fixture(scope="module")
+def clear():
+    return make_blobs(700, 6, centers=4, cluster_std=0.8, random_state=3)
+
+
+@pytest.fixture(scope="module")
+def noise():
+    return np.random.default_rng(0).uniform(size=(600, 5))
+
+
+def fast(**parameters):
+    return SCEDAE(4, effort="fast", random_state=0, device="cpu", **parameters)
+
+
+def networks(model):
+    return [report for report in model.members_ if report.spec.hidden_layers]
+
+
+def test_clear_clusters_need_no_network(clear):
+    X, y = clear
+    fitted = fast().fit(X)
+    assert not networks(fitted) and len(fitted.members_) == 2
+    assert clustering_accuracy(y, fitted.labels_) == 1
+    (graph,) = fitted.candidates_
+    assert graph.n_landmarks == 560 and graph.n_neighbors == 5
+    assert graph.cut < 0.1 and graph.largest < 0.5 and graph.chosen
+    # Each member is among others, so that halves of the ensemble can differ.
+    first, second = (member.landmarks for member in fitted.pipeline_.members)
+    assert len(first) == len(second) == 560 and not first.equal(second)
+    assert fitted.stability_ > 0.9
+
+
+def test_others_do(noise):
+    with pytest.warns(UserWarning, match="no sure thing"):
+        fitted = fast(verbose=0).fit(noise)
+    assert len(networks(fitted)) == 2
+    assert len(fitted.candidates_) > 1
+
+
+def test_the_answer_with_networks_is_as_if_rows_had_not_been_tried(noise, monkeypatch):
+    after = fast().fit(noise)
+    monkeypatch.setattr(_defaults, "SMALL_DATA_ROWS", 601)
+    monkeypatch.setattr(_defaults, "SMALL_LAYERS", _defaults.SMALL_LAYERS)
+    np.testing.assert_array_equal(fast().fit(noise).labels_, after.labels_)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"n_members": 2},
+        {"hidden_layers": (16, 8)},
+        {"epochs": 3},
+        {"learning_rate": 1e-3},
+        {"n_landmarks": 100},
+        {"n_neighbors": 3},
+        {"embedding": "lsc"},
+        {"ensemble": "initialization", "n_members": 2},
+    ],
+)
+def test_who_says_something_of_members_or_graphs_gets_networks(clear, said):
+    fitted = fast(**{"epochs": 2, **said}).fit(clear[0])
+    assert networks(fitted)
+
+
+def test_default_trains_networks(clear):
+    fitted = SCEDAE(4, random_state=0, refine=False, device="cpu").fit(clear[0])
+    assert len(networks(fitted)) == 6
+
+
+def test_but_not_for_many_rows(clear, monkeypatch):
+    monkeypatch.setattr(_defaults, "_LONG_ON_A_CPU", 600)
+    fitted = SCEDAE(4, random_state=0, device="cpu", refine=True).fit(clear[0])
+    assert not networks(fitted) and fitted.refinement_.kept
+    assert clustering_accuracy(clear[1], fitted.labels_) == 1
+    np.testing.assert_array_equal(fitted.predict(clear[0]), fitted.labels_)
+
+
+def test_counting_and_very_many_rows_train(clear, monkeypatch):
+    counted = SCEDAE("auto", effort="fast", random_state=0, device="cpu").fit(clear[0])
+    assert networks(counted) and counted.n_clusters_ == 4
+    monkeypatch.setattr(_defaults, "_MOST_NEAREST_ROWS", 600)
+    assert networks(fast().fit(clear[0]))
+
+
+def test_a_gpu_trains_networks():
+    plan = _defaults.EFFORTS["fast"]
+    assert _defaults.resolve_rows_first(9000, "cpu", plan) == 2
+    assert _defaults.resolve_rows_first(9000, "cuda", plan) == 0
+    assert _defaults.resolve_rows_first(9000, "cpu", _defaults.EFFORTS["best"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("cut", "largest", "clear"),
+    [
+        (0.05, 0.3, True),
+        (0.10, 0.5, True),
+        (0.11, 0.3, False),  # few ties hold together
+        (0.05, 0.51, False),  # crumbs, and a cluster of all the rest
+    ],
+)
+def test_what_is_clear(cut, largest, clear):
+    assert is_clear(Verdict(cut, largest, score=0.1), 4) == clear
+
+
+def test_new_rows_go_the_same_way(clear, tmp_path):
+    X, _ = clear
+    fitted = fast().fit(X)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+    np.testing.assert_array_equal(fitted.predict_proba(X), fitted.probabilities_)
+    np.testing.assert_array_equal(fitted.predict(X[40:41]), fitted.labels_[40:41])
+    fitted.save(tmp_path / "model.scedae")
+    loaded = SCEDAE.load(tmp_path / "model.scedae")
+    assert loaded.candidates_ == fitted.candidates_
+    np.testing.assert_array_equal(loaded.predict_confidence(X), fitted.confidence_)
+
+
+def test_of_many_columns_members_see_the_leading_directions(rng, tmp_path):
+    centers = rng.standard_normal((4, 60))
+    X = np.repeat(3 * centers, 150, axis=0) + rng.standard_normal((600, 60))
+    fitted = fast().fit(X)
+    assert not networks(fitted)
+    assert {m.landmarks.shape[1] for m in fitted.pipeline_.members} == {50}
+    np.testing.assert_array_equal(fitted.predict(X), fitted.labels_)
+    fitted.save(tmp_path / "model.scedae")
+    loaded = SCEDAE.load(tmp_path / "model.scedae")
+    np.testing.assert_array_equal(loaded.predict(X), fitted.labels_)
+    # Columns that were not turned are not in order of what they tell.
+    fitted = fast(n_directions=None).fit(X)
+    assert {m.landmarks.shape[1] for m in fitted.pipeline_.members} == {60}
+
+
+def test_a_file_gets_the_same_labels(clear, tmp_path):
+    X = np.float32(clear[0])
+    np.save(tmp_path / "rows.npy", X)
+    expected, fitted = fast().fit(X), fast().fit(tmp_path / "rows.npy")
+    assert not networks(fitted)
+    np.testing.assert_array_equal(fitted.labels_, expected.labels_)
+
+
+def test_the_report_says_why_there_is_no_network(clear, tmp_path):
+    X = clear[0]
+    write_report(fast().fit(X), X, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "none: near rows fall into clear clusters by themselves" in text
+    assert "560 landmarks for each member" in text
+    write_report(fast(n_members=2, epochs=1).fit(X), X, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "none: near rows" not in text
+
+
+@pytest.mark.parametrize("n_distinct", [1, 2, 3, 5])
+def test_few_distinct_rows_are_no_obstacle(n_distinct):
+    spots = np.random.default_rng(0).standard_normal((n_distinct, 5))
+    X = np.repeat(spots, 600 // n_distinct, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        labels = fast().fit(X).labels_.reshape(n_distinct, -1)
+    assert (labels == labels[:, :1]).all()
+    assert len(np.unique(labels)) == min(n_distinct, 4)
+
+
+def test_repeated_rows_stay_together(clear):
+    X = np.repeat(clear[0][:100], 6, axis=0)
+    labels = fast().fit(X).labels_.reshape(100, 6)
+    assert (labels == labels[:, :1]).all()
+
+
+def test_the_bar_never_goes_back(clear, noise, capfd):
+    for X in (clear[0], noise):
+        fast(verbose=1).fit(X)
+        lines = [line for line in capfd.readouterr().err.splitlines() if "%" in line]
+        shares = [int(line.split("%")[0].split()[-1]) for line in lines]
+        assert shares == sorted(shares) and shares[-1] == 100
