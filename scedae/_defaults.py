@@ -117,7 +117,7 @@ _SCALES = (
 
 # The graph that is tried before any network is trained: nearest rows, for each member
 # among others, so that halves of the ensemble can differ.
-NEAREST_ROWS = Scale(5, of_rows=0.8)
+NEAREST_ROWS = Scale(5, of_rows=0.9)
 # Members that it has, and rows beyond which it would cost what networks cost.
 _NEAREST_ROW_MEMBERS = 2
 _MOST_NEAREST_ROWS = 100_000

@@ -1,6 +1,6 @@
 """Rows first: where near rows alone fall into clear clusters, no network is trained.
 
-Every row is tied to its nearest rows, each member among four fifths of them, and the
+Every row is tied to its nearest rows, each member among nine tenths of them, and the
 judge looks at the clusters of that graph. They are clear where few of their ties lead
 out and none outgrows the others: so it is with pictures of digits, and there networks
 cost ten times as much and bring little or nothing. Where the clusters are not clear

@@ -44,11 +44,11 @@ def test_clear_clusters_need_no_network(clear):
     assert not networks(fitted) and len(fitted.members_) == 2
     assert clustering_accuracy(y, fitted.labels_) == 1
     (graph,) = fitted.candidates_
-    assert graph.n_landmarks == 560 and graph.n_neighbors == 5
+    assert graph.n_landmarks == 630 and graph.n_neighbors == 5
     assert graph.cut < 0.1 and graph.largest < 0.5 and graph.chosen
     # Each member is among others, so that halves of the ensemble can differ.
     first, second = (member.landmarks for member in fitted.pipeline_.members)
-    assert len(first) == len(second) == 560 and not first.equal(second)
+    assert len(first) == len(second) == 630 and not first.equal(second)
     assert fitted.stability_ > 0.9
 
 
@@ -164,7 +164,7 @@ def test_the_report_says_why_there_is_no_network(clear, tmp_path):
     write_report(fast().fit(X), X, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "none: near rows fall into clear clusters by themselves" in text
-    assert "560 landmarks for each member" in text
+    assert "630 landmarks for each member" in text
     write_report(fast(n_members=2, epochs=1).fit(X), X, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "none: near rows" not in text

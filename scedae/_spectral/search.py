@@ -2,7 +2,7 @@
 
 The points are divided into cells by k-means, and a row is compared with those in the
 cells whose centres are nearest to it: an inverted file (Sivic and Zisserman, 2003).
-Of the five nearest of 56,000 digits it finds 98 in 100, and looks at one point in 36.
+Of the five nearest of 63,000 digits it finds 99 in 100, and looks at one point in 31.
 Each row is compared by itself, so what is found depends on neither place nor company.
 """
 
@@ -29,7 +29,7 @@ from scedae._threads import share_out
 _FEW_POINTS = 10_000
 # Points of a cell, about, and cells that are searched.
 _POINTS_OF_A_CELL = 128
-_SEARCHED = 12
+_SEARCHED = 16
 # Points of each cell that the centres are learnt from, and rounds of k-means.
 _LEARNT, _ROUNDS = 32, 3
 # Rows that are compared in one go, and whose findings are held at a time.
@@ -95,8 +95,10 @@ class _Cells:
                 search(cell)
         far, which = least.view(len(rows), -1).topk(r, dim=1, largest=False)
         found = chosen.view(len(rows), -1).gather(1, which)
-        # In cells with fewer points than are wanted, or too wide for single precision.
-        lost = drowned.view(len(rows), -1).gather(1, which).any(1) | far[:, -1].isinf()
+        # In cells with fewer points than are wanted, or too wide for single precision:
+        # as in ``nearest``, the last one tells, since the first may be the row itself.
+        last = drowned.view(len(rows), -1).gather(1, which[:, -1:])[:, 0]
+        lost = last | far[:, -1].isinf()
         if bool(lost.any()):
             found[lost] = nearest(rows[lost], self._points, r)
         return found

@@ -17,28 +17,25 @@ import torch
 
 from scedae._random import generator
 
-# Vectors beside those wanted: the more, the faster the others fall behind.
-_FEWEST_MORE = 16
-# Products of the matrix within one filter.
-_DEGREE = 12
-
 
 @dataclass(frozen=True)
 class _Aim:
-    """How exact a vector v of value θ is to be; all values are in [0, 1].
+    """How exact a vector v of value θ is to be, and the way there.
 
-    What is ``accepted`` is good enough where vectors do not converge: too many values
-    are equal up to rounding, and any mixture of their vectors will do.
+    All values are in [0, 1]. What is ``accepted`` is good enough where vectors do not
+    converge: too many values are equal up to rounding, and any mixture will do.
     """
 
     residual: float  # |Av - θv|
     accepted: float
     most_filters: int
+    degree: int  # products of the matrix within one filter
+    more: int  # vectors beside those wanted: with more, the others fall behind faster
 
 
 _AIMS = {
-    torch.float64: _Aim(1e-10, 1e-6, 100),
-    torch.float32: _Aim(1e-4, 1e-2, 20),
+    torch.float64: _Aim(1e-10, 1e-6, most_filters=100, degree=12, more=16),
+    torch.float32: _Aim(1e-4, 1e-2, most_filters=20, degree=16, more=10),
 }
 
 
@@ -71,15 +68,14 @@ def leading_subspace(
     ------
     NotConvergedError
     """
-    size = len(known)
-    width = min(n_wanted + max(_FEWEST_MORE, n_wanted // 2), size - known.shape[1])
+    size, aim, residual = len(known), _AIMS[known.dtype], torch.inf
+    width = min(n_wanted + max(aim.more, n_wanted // 2), size - known.shape[1])
 
     def deflated(vectors: torch.Tensor) -> torch.Tensor:
         return _without(times(vectors), known)
 
     draws = torch.randn(size, width, generator=generator(0, "eigen"), dtype=known.dtype)
     block = _orthonormal(_without(draws.to(known), known))
-    aim, residual = _AIMS[known.dtype], torch.inf
     for _ in range(aim.most_filters):
         product = deflated(block)
         values, turn = torch.linalg.eigh(_symmetric(block.T @ product))
@@ -90,7 +86,9 @@ def leading_subspace(
         if residual < aim.residual:
             break
         # All below the last value of the block is damped.
-        block = _orthonormal(_filtered(deflated, block, product, float(values[-1])))
+        block = _orthonormal(
+            _filtered(deflated, block, product, float(values[-1]), aim.degree)
+        )
         block = _orthonormal(_without(block, known))
     if not residual < aim.accepted:
         raise NotConvergedError(f"the largest residual is {residual:.1e}")
@@ -102,6 +100,7 @@ def _filtered(
     block: torch.Tensor,
     product: torch.Tensor,
     bound: float,
+    degree: int,
 ) -> torch.Tensor:
     """T(A) of a block, with T the Chebyshev polynomial of [0, bound], scaled.
 
@@ -112,7 +111,7 @@ def _filtered(
     at_one = middle / (1 - middle)
     ratio = at_one
     before, now = block, (product - middle * block) * (ratio / middle)
-    for _ in range(1, _DEGREE):
+    for _ in range(1, degree):
         after = 1 / (2 / at_one - ratio)
         step = (times(now) - middle * now) * (2 * after / middle)
         before, now = now, step - (ratio * after) * before

@@ -125,7 +125,7 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
 
 def _enough(model: Any) -> Any:
     """The graph of near rows alone, if it was enough; else None."""
-    graphs = getattr(model, "candidates_", ())
+    graphs: Sequence[Any] = getattr(model, "candidates_", ())
     judged_alone = len(graphs) == 1 and graphs[0].cut is not None
     return graphs[0] if judged_alone else None
 
