@@ -194,6 +194,7 @@ class Anchoring:
         )
         found: dict[object, Scale] = {}
         for scale in self.tail.scales:
+            # Where there is one graph alone, somebody chose it.
             if dense or not scale.of_rows or len(self.tail.scales) == 1:
                 counts = [self._count(m, scale, n_clusters) for m in self._members]
                 found.setdefault((*counts, scale.n_neighbors), scale)

@@ -167,6 +167,7 @@ EFFORTS = {
         rows_per_landmark=2,
         most_landmarks=4000,
         refines=True,
+        rows_first=True,
         students="light",
     ),
     "best": Effort(
@@ -212,7 +213,6 @@ def resolve_effort(effort: str, n_rows: int, refining: Refining | None) -> Effor
         plan,
         n_members=min(plan.n_members, _LEAN_MEMBERS),
         min_epochs=min(plan.min_epochs, _LEAN_EPOCHS),
-        rows_first=True,
     )
 
 

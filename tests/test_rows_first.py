@@ -84,13 +84,7 @@ def test_who_says_something_of_members_or_graphs_gets_networks(clear, said):
     assert networks(fitted)
 
 
-def test_default_trains_networks(clear):
-    fitted = SCEDAE(4, random_state=0, refine=False, device="cpu").fit(clear[0])
-    assert len(networks(fitted)) == 6
-
-
-def test_but_not_for_many_rows(clear, monkeypatch):
-    monkeypatch.setattr(_defaults, "_LONG_ON_A_CPU", 600)
+def test_the_default_refines_what_rows_say(clear):
     fitted = SCEDAE(4, random_state=0, device="cpu", refine=True).fit(clear[0])
     assert not networks(fitted) and fitted.refinement_.kept
     assert clustering_accuracy(clear[1], fitted.labels_) == 1
