@@ -310,14 +310,18 @@ def resolve_row_members(
     return effort.n_row_members if dense or covered else 0
 
 
-def resolve_rows_first(n_rows: int, device_type: str, effort: Effort) -> int:
+def resolve_rows_first(
+    n_rows: int, n_columns: int, device_type: str, effort: Effort
+) -> int:
     """Members on the rows that are tried before any network is; 0: none.
 
-    Networks for few rows cost little, and a GPU trains those for many in seconds.
+    Networks for few rows cost little, and a GPU trains those for many in seconds. In
+    few columns a graph of near rows falls into crumbs, as one of many landmarks does.
     """
-    few = SMALL_DATA_ROWS <= n_rows <= _MOST_NEAREST_ROWS
-    cheap = effort.rows_first and device_type == "cpu"
-    return _NEAREST_ROW_MEMBERS if few and cheap else 0
+    worth_it = SMALL_DATA_ROWS <= n_rows <= _MOST_NEAREST_ROWS
+    holds = n_rows <= 2 * (_FEWEST_LANDMARKS << min(n_columns, 16))
+    asked = effort.rows_first and device_type == "cpu"
+    return _NEAREST_ROW_MEMBERS if worth_it and holds and asked else 0
 
 
 def resolve_refining(

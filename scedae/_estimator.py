@@ -398,7 +398,7 @@ default="auto"
         if self.n_clusters == "auto" or rows.views or not self._as_usual:
             return []
         effort = resolve_effort(self.effort, rows.rows_per_epoch, self._refining(rows))
-        count = resolve_rows_first(rows.n_rows, rows.home.type, effort)
+        count = resolve_rows_first(rows.n_rows, rows.n_columns, rows.home.type, effort)
         return row_members(count, self._n_landmarks(rows, effort))
 
     @property

@@ -18,8 +18,8 @@ from scedae._prepared import Prepared
 from scedae._rows import scaled
 
 # Clear is: at most this part of a cluster's ties leads out of it, in the mean, and no
-# cluster has more than so many times an equal share of the rows.
-_MOST_CUT, _MOST_SHARES = 0.1, 2.0
+# cluster is more than so many times as large as the others are in the mean.
+_MOST_CUT, _MOST_TIMES = 0.1, 2.0
 # Where rows are turned to their principal directions, the first of these: which rows
 # are near, the others blur.
 _DIRECTIONS = 50
@@ -44,4 +44,6 @@ def rows_alone(start: Prepared) -> EncodedEnsemble:
 
 def is_clear(verdict: spectral.Verdict, n_clusters: int) -> bool:
     """Whether clusters are cut off well, and none of them outgrows the others."""
-    return verdict.cut <= _MOST_CUT and verdict.largest * n_clusters <= _MOST_SHARES
+    others = (1 - verdict.largest) / max(n_clusters - 1, 1)
+    outgrown = verdict.largest > _MOST_TIMES * others and n_clusters > 1
+    return verdict.cut <= _MOST_CUT and not outgrown

@@ -100,22 +100,36 @@ def test_counting_and_very_many_rows_train(clear, monkeypatch):
 
 def test_a_gpu_trains_networks():
     plan = _defaults.EFFORTS["fast"]
-    assert _defaults.resolve_rows_first(9000, "cpu", plan) == 2
-    assert _defaults.resolve_rows_first(9000, "cuda", plan) == 0
-    assert _defaults.resolve_rows_first(9000, "cpu", _defaults.EFFORTS["best"]) == 0
+    assert _defaults.resolve_rows_first(9000, 6, "cpu", plan) == 2
+    assert _defaults.resolve_rows_first(9000, 6, "cuda", plan) == 0
+    assert _defaults.resolve_rows_first(9000, 6, "cpu", _defaults.EFFORTS["best"]) == 0
+
+
+def test_few_columns_would_fall_into_crumbs(rng):
+    plan = _defaults.EFFORTS["default"]
+    assert _defaults.resolve_rows_first(9000, 5, "cpu", plan) == 0
+    X = np.concatenate([rng.normal(c, 0.5, (450, 2)) for c in (0.0, 9.0)])
+    fitted = SCEDAE(2, effort="fast", random_state=0, device="cpu").fit(X)
+    assert networks(fitted) and np.bincount(fitted.labels_).tolist() == [450, 450]
 
 
 @pytest.mark.parametrize(
     ("cut", "largest", "clear"),
     [
         (0.05, 0.3, True),
-        (0.10, 0.5, True),
+        (0.10, 0.4, True),  # twice 0.2, the mean of the three others
         (0.11, 0.3, False),  # few ties hold together
-        (0.05, 0.51, False),  # crumbs, and a cluster of all the rest
+        (0.05, 0.41, False),  # crumbs, and a cluster of all the rest
     ],
 )
 def test_what_is_clear(cut, largest, clear):
     assert is_clear(Verdict(cut, largest, score=0.1), 4) == clear
+
+
+def test_of_two_clusters_one_may_not_be_nearly_everything():
+    assert is_clear(Verdict(0.01, 0.6, score=0.1), 2)
+    assert not is_clear(Verdict(0.01, 0.9, score=0.1), 2)
+    assert is_clear(Verdict(0.0, 1.0, score=0.1), 1)
 
 
 def test_new_rows_go_the_same_way(clear, tmp_path):
