@@ -117,7 +117,7 @@ def test_few_columns_would_fall_into_crumbs(rng):
     ("cut", "largest", "clear"),
     [
         (0.05, 0.3, True),
-        (0.10, 0.4, True),  # twice 0.2, the mean of the three others
+        (0.10, 0.39, True),  # just below twice the mean of the three others
         (0.11, 0.3, False),  # few ties hold together
         (0.05, 0.41, False),  # crumbs, and a cluster of all the rest
     ],
