@@ -118,9 +118,11 @@ _SCALES = (
 # The graph that is tried before any network is trained: nearest rows, for each member
 # among others, so that halves of the ensemble can differ.
 NEAREST_ROWS = Scale(5, of_rows=0.9)
-# Members that it has, and rows beyond which it would cost what networks cost.
+# Members that it has; rows, and rows times clusters, beyond which it would cost what
+# networks cost.
 _NEAREST_ROW_MEMBERS = 2
 _MOST_NEAREST_ROWS = 100_000
+_MOST_ROWS_TIMES_CLUSTERS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -311,7 +313,7 @@ def resolve_row_members(
 
 
 def resolve_rows_first(
-    n_rows: int, n_columns: int, device_type: str, effort: Effort
+    n_rows: int, n_columns: int, n_clusters: int, device_type: str, effort: Effort
 ) -> int:
     """Members on the rows that are tried before any network is; 0: none.
 
@@ -319,6 +321,7 @@ def resolve_rows_first(
     few columns a graph of near rows falls into crumbs, as one of many landmarks does.
     """
     worth_it = SMALL_DATA_ROWS <= n_rows <= _MOST_NEAREST_ROWS
+    worth_it &= n_rows * n_clusters <= _MOST_ROWS_TIMES_CLUSTERS
     holds = n_rows <= 2 * (_FEWEST_LANDMARKS << min(n_columns, 16))
     asked = effort.rows_first and device_type == "cpu"
     return _NEAREST_ROW_MEMBERS if worth_it and holds and asked else 0
