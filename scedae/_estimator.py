@@ -398,7 +398,8 @@ default="auto"
         if self.n_clusters == "auto" or rows.views or not self._as_usual:
             return []
         effort = resolve_effort(self.effort, rows.rows_per_epoch, self._refining(rows))
-        count = resolve_rows_first(rows.n_rows, rows.n_columns, rows.home.type, effort)
+        shape = rows.n_rows, rows.n_columns, int(self.n_clusters)
+        count = resolve_rows_first(*shape, rows.home.type, effort)
         return row_members(count, self._n_landmarks(rows, effort))
 
     @property

@@ -100,14 +100,21 @@ def test_counting_and_very_many_rows_train(clear, monkeypatch):
 
 def test_a_gpu_trains_networks():
     plan = _defaults.EFFORTS["fast"]
-    assert _defaults.resolve_rows_first(9000, 6, "cpu", plan) == 2
-    assert _defaults.resolve_rows_first(9000, 6, "cuda", plan) == 0
-    assert _defaults.resolve_rows_first(9000, 6, "cpu", _defaults.EFFORTS["best"]) == 0
+    best = _defaults.EFFORTS["best"]
+    assert _defaults.resolve_rows_first(9000, 6, 9, "cpu", plan) == 2
+    assert _defaults.resolve_rows_first(9000, 6, 9, "cuda", plan) == 0
+    assert _defaults.resolve_rows_first(9000, 6, 9, "cpu", best) == 0
+
+
+def test_of_very_many_clusters_the_look_would_cost_too_much():
+    plan = _defaults.EFFORTS["fast"]
+    assert _defaults.resolve_rows_first(90_000, 20, 11, "cpu", plan) == 2
+    assert _defaults.resolve_rows_first(90_000, 20, 200, "cpu", plan) == 0
 
 
 def test_few_columns_would_fall_into_crumbs(rng):
     plan = _defaults.EFFORTS["default"]
-    assert _defaults.resolve_rows_first(9000, 5, "cpu", plan) == 0
+    assert _defaults.resolve_rows_first(9000, 5, 9, "cpu", plan) == 0
     X = np.concatenate([rng.normal(c, 0.5, (450, 2)) for c in (0.0, 9.0)])
     fitted = SCEDAE(2, effort="fast", random_state=0, device="cpu").fit(X)
     assert networks(fitted) and np.bincount(fitted.labels_).tolist() == [450, 450]
