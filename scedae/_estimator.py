@@ -405,7 +405,7 @@ default="auto"
     @property
     def _as_usual(self) -> bool:
         """Whether nobody said anything of members, their training or their graph."""
-        usual = signature(type(self)).parameters
+        usual = signature(SCEDAE).parameters
         return all(
             isinstance(value := getattr(self, name), str | Real | None)
             and value == usual[name].default

@@ -198,6 +198,8 @@ class FittedMember:
         return spectral.Search(self.landmarks)
 
     def to(self, device: torch.device) -> FittedMember:
+        if self.landmarks.device == device:
+            return self  # with the cells that were made of its landmarks
         return replace(
             self,
             encoder=self.encoder and self.encoder.to(device),

@@ -151,6 +151,11 @@ def test_new_rows_go_the_same_way(clear, tmp_path):
     np.testing.assert_array_equal(loaded.predict_confidence(X), fitted.confidence_)
 
 
+def test_cells_are_made_once(clear):
+    member = fast().fit(clear[0]).pipeline_.members[0]
+    assert member.to(member.landmarks.device) is member
+
+
 def test_of_many_columns_members_see_the_leading_directions(rng, tmp_path):
     centers = rng.standard_normal((4, 60))
     X = np.repeat(3 * centers, 150, axis=0) + rng.standard_normal((600, 60))
