@@ -43,6 +43,9 @@ class Search:
     def __init__(self, points: torch.Tensor) -> None:
         self.points = points
 
+    def __getstate__(self) -> dict[str, torch.Tensor]:
+        return {"points": self.points}  # whoever receives it makes cells anew
+
     def nearest(self, rows: torch.Tensor, r: int) -> torch.Tensor:
         """Numbers of the ``r`` nearest points of each row, nearest first, (n, r)."""
         if len(self.points) <= _FEW_POINTS or not len(rows):

@@ -1,5 +1,7 @@
 """Nearest of many points by cells, against all distances."""
 
+import pickle
+
 import numpy as np
 import pytest
 import torch
@@ -91,3 +93,11 @@ def test_equal_points_are_all_near(rng):
     points = torch.from_numpy(np.float32(rng.standard_normal((30, 4)).repeat(20, 0)))
     found = Search(points).nearest(points, 5)
     assert bool((points[found] == points[:, None]).all())
+
+
+def test_cells_do_not_travel(points):
+    search = Search(points)
+    expected = search.nearest(points[:100], 5)
+    sent = pickle.dumps(search)
+    assert len(sent) < 1.1 * points.nbytes
+    assert torch.equal(pickle.loads(sent).nearest(points[:100], 5), expected)
