@@ -117,11 +117,7 @@ def _cluster(
     progress: Progress,
 ) -> PipelineFit:
     rows, asked, tail, seed = encoded.rows, n_clusters, anchoring.tail, anchoring.seed
-    candidates: tuple[spectral.Candidate, ...] = ()
-    if not isinstance(n_clusters, int):
-        progress.stage("count")
-        candidates = anchoring.count(n_clusters)
-        n_clusters = candidates[0].n_clusters
+    n_clusters, candidates = _counted(anchoring, n_clusters, progress)
 
     progress.stage("anchor")
     anchored, graphs = anchoring.choose(n_clusters)
@@ -159,15 +155,9 @@ def _cluster(
     report, answers = None, None
     if tail.refining is not None:
         progress.stage("refine")
-        sample, judge = scaled(rows, scaler, seed).sample(), anchoring.judge
+        sample, tick = scaled(rows, scaler, seed).sample(), progress.advance
         refined = refine(
-            sample,
-            assignment,
-            n_clusters,
-            judge,
-            seed,
-            tail.refining,
-            progress.advance,
+            sample, assignment, n_clusters, anchoring.judge, seed, tail.refining, tick
         )
         report = refined.report
         if refined.answers is not None:
@@ -178,23 +168,15 @@ def _cluster(
             )
     doubt = spectral.doubt_quantiles(assignment.confidence.cpu().numpy())
     pipeline = replace(pipeline, doubt=doubt)
+    opinions = _Opinions()
     if panel is not None:
-        pipeline = replace(
-            pipeline, calibration=_calibration(panel, assignment, n_clusters)
-        )
-    # Of the clusters as k-means has them, since that is how halves are cut.
-    stability = np.nan
-    if panel is not None:
+        calibration = _calibration(panel, assignment, n_clusters)
+        pipeline = replace(pipeline, calibration=calibration)
+        # Of the clusters as k-means has them, since that is how halves are cut.
         stability = panel.stability(partition.kmeans_labels, n_clusters)
-    pieces: torch.Tensor | None = None
-    layers: tuple[spectral.Layer, ...] = ()
-    if panel is not None:
         tree, pieces = _tree(encoded, fusion, pipeline, assignment.labels, seed)
-        if tree is None:
-            pieces = None
-        else:
-            pipeline = replace(pipeline, tree=tree)
-            layers = spectral.stable_layers(panel, tree, pieces, stability)
+        pipeline = replace(pipeline, tree=tree)
+        opinions = _opinions(panel, tree, pieces, stability)
     all_labels, confidence = _answer(pipeline, assignment, rows, progress)
     return PipelineFit(
         pipeline,
@@ -206,16 +188,49 @@ def _cluster(
         else None,
         member_agreement=assignment.votes.cpu().numpy().mean(axis=1),
         kmeans_margin=partition.kmeans_margin,
-        stability=stability,
+        stability=opinions.stability,
         candidates=candidates,
         graphs=graphs,
         refinement=report,
-        pieces=pieces.cpu().numpy()
-        if rows.all_at_hand and pieces is not None
-        else None,
-        layers=layers,
+        pieces=opinions.pieces if rows.all_at_hand else None,
+        layers=opinions.layers,
         reports=_as_anchored(encoded.reports, anchored.members),
     )
+
+
+def _counted(
+    anchoring: Anchoring, n_clusters: int | range, progress: Progress
+) -> tuple[int, tuple[spectral.Candidate, ...]]:
+    """The number of clusters, and the evidence for it where it was not given."""
+    if isinstance(n_clusters, int):
+        return n_clusters, ()
+    progress.stage("count")
+    found = anchoring.count(n_clusters)
+    return found[0].n_clusters, found
+
+
+@dataclass(frozen=True)
+class _Opinions:
+    """What halves of the ensemble say of the clusters, and of finer and coarser ones.
+
+    Nothing, where nobody asked them.
+    """
+
+    stability: float = np.nan
+    pieces: np.ndarray | None = None
+    layers: tuple[spectral.Layer, ...] = ()
+
+
+def _opinions(
+    panel: spectral.Panel,
+    tree: spectral.Tree | None,
+    pieces: torch.Tensor,
+    stability: float,
+) -> _Opinions:
+    if tree is None:
+        return _Opinions(stability)
+    layers = spectral.stable_layers(panel, tree, pieces, stability)
+    return _Opinions(stability, pieces.cpu().numpy(), layers)
 
 
 def _assigned(
