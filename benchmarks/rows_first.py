@@ -1,6 +1,6 @@
 """Where networks earn their cost: ``fast`` from near rows alone, and with networks.
 
-    OMP_NUM_THREADS=1 python benchmarks/rows_first.py            all sets: half an hour
+    OMP_NUM_THREADS=1 python benchmarks/rows_first.py            all sets
     OMP_NUM_THREADS=1 python benchmarks/rows_first.py --data usps text_r8_tfidf2000
 
 Both are fitted, whatever the rule of ``scedae._rows_first`` says; what it looks at, and
@@ -21,6 +21,7 @@ import numpy as np
 from quality_data import DATA, HALVES
 
 from scedae import SCEDAE, _estimator, _pipeline
+from scedae._rows_first import times_the_others
 from scedae.metrics import evaluate
 
 Verdict = dict[str, Any]
@@ -31,9 +32,9 @@ def answer(verdict: Verdict, wanted: bool) -> Callable[..., bool]:
     """The rule, overruled; what it looks at is noted."""
 
     def overruled(found: Any, n_clusters: int) -> bool:
-        others = (1 - found.largest) / max(n_clusters - 1, 1)
+        times = times_the_others(found.largest, n_clusters)
         verdict["cut"] = round(100 * found.cut, 2)
-        verdict["largest"] = round(found.largest / others, 2) if others else None
+        verdict["largest"] = round(times, 2)
         verdict["clear"] = bool(is_clear(found, n_clusters))
         return wanted
 

@@ -4,7 +4,6 @@ How coarse a graph should be, no fixed number tells: half of the rows as landmar
 handwritten digits, fall into crumbs where rows lie near something flat, and hide types
 of which there are a handful of rows. So a few graphs are tried on the same encodings,
 from half of the rows to few; then with every row a landmark, where that can be of use.
-Who wants another choice of graphs says so by the ``Tail``.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> Pipeli
     progress.plan(shares(trains=start.training is not None))
     if start.first:
         assert isinstance(n_clusters, int), "whoever prepared this has looked"
-        progress.stage("rows")
+        progress.stage("near rows")
         alone = rows_alone(start)
         near = replace(tail, scales=(NEAREST_ROWS,))
         anchoring = Anchoring(alone, near, start.seed, progress.advance, JUDGED_ROWS)

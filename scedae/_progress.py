@@ -50,7 +50,7 @@ def shares_of_stages(
     """What each stage of a spectral fit takes of it."""
     shares = dict(_IN_MEMORY if in_memory else _STREAMED)
     if rows_first:
-        shares["rows"] = _ROWS_FIRST if trains else _ROWS_ONLY
+        shares["near rows"] = _ROWS_FIRST if trains else _ROWS_ONLY
     if not trains:
         shares["encode"] = _NO_TRAINING
     if counts:

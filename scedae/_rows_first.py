@@ -9,6 +9,8 @@ cost ten times as much and bring little or nothing. Where the clusters are not c
 
 from __future__ import annotations
 
+import math
+
 import torch
 
 from scedae import _spectral as spectral
@@ -44,6 +46,16 @@ def rows_alone(start: Prepared) -> EncodedEnsemble:
 
 def is_clear(verdict: spectral.Verdict, n_clusters: int) -> bool:
     """Whether clusters are cut off well, and none of them outgrows the others."""
-    others = (1 - verdict.largest) / max(n_clusters - 1, 1)
-    outgrown = verdict.largest > _MOST_TIMES * others and n_clusters > 1
-    return verdict.cut <= _MOST_CUT and not outgrown
+    outgrows = times_the_others(verdict.largest, n_clusters) > _MOST_TIMES
+    return verdict.cut <= _MOST_CUT and not outgrows
+
+
+def times_the_others(largest: float, n_clusters: int) -> float:
+    """How often the largest cluster holds what the others hold in the mean.
+
+    From its share of the rows; a single cluster outgrows nobody.
+    """
+    if n_clusters == 1:
+        return 1.0
+    others = (1 - largest) / (n_clusters - 1)
+    return largest / others if others > 0 else math.inf

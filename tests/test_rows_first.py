@@ -54,15 +54,14 @@ def test_clear_clusters_need_no_network(clear):
 
 def test_others_do(noise):
     with pytest.warns(UserWarning, match="no sure thing"):
-        fitted = fast(verbose=0).fit(noise)
+        fitted = fast().fit(noise)
     assert len(networks(fitted)) == 2
     assert len(fitted.candidates_) > 1
 
 
 def test_the_answer_with_networks_is_as_if_rows_had_not_been_tried(noise, monkeypatch):
     after = fast().fit(noise)
-    monkeypatch.setattr(_defaults, "SMALL_DATA_ROWS", 601)
-    monkeypatch.setattr(_defaults, "SMALL_LAYERS", _defaults.SMALL_LAYERS)
+    monkeypatch.setattr(_defaults, "_MOST_NEAREST_ROWS", 0)  # never tried
     np.testing.assert_array_equal(fast().fit(noise).labels_, after.labels_)
 
 
@@ -136,6 +135,7 @@ def test_what_is_clear(cut, largest, clear):
 def test_of_two_clusters_one_may_not_be_nearly_everything():
     assert is_clear(Verdict(0.01, 0.6, score=0.1), 2)
     assert not is_clear(Verdict(0.01, 0.9, score=0.1), 2)
+    assert not is_clear(Verdict(0.0, 1.0, score=0.1), 2)
     assert is_clear(Verdict(0.0, 1.0, score=0.1), 1)
 
 

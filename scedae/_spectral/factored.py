@@ -20,7 +20,8 @@ from scedae._spectral.gram import (
 from scedae._threads import share_out
 
 # Beyond so many rows and columns, vectors are multiplied in blocks on the host as well.
-# Where rows are landmarks, beyond fewer: near-separate parts keep ARPACK busy.
+# Where landmarks are over half as many as rows, beyond fewer: such a graph has
+# near-separate parts, which keep ARPACK busy.
 _LARGE, _LARGE_OF_ROWS = 20_000, 4000
 # Rows of a factor that one thread multiplies in one go.
 _SLICE = 1 << 13

@@ -3,8 +3,8 @@ Accuracy against seconds on a CPU
 =================================
 
 Drawn from the records of ``benchmarks/quality.py`` on two cores with nothing else to do
-(``docs/results/speed/cpu.jsonl`` of the repository), means over three seeds. Up is
-better, left is sooner. :doc:`/performance` has the numbers.
+(``docs/results/speed/cpu.jsonl`` of the repository), means over three seeds (one
+of ``default``). Up is better, left is sooner. :doc:`/performance` has the numbers.
 """
 
 # %%
