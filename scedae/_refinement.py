@@ -22,11 +22,11 @@ from scedae._autoencoder import (
     Batches,
     Encoder,
     Lesson,
-    StudentTraining,
     encode,
     learning_rates,
     on_device,
     rounds,
+    start_student,
 )
 from scedae._defaults import Refining, StudentPlan, resolve_batch_size
 from scedae._model import Assignment, Refinement
@@ -154,13 +154,13 @@ def _taught(
         n_epochs = -(-plan.n_steps // per_epoch)
         widths = (rows.n_columns, plan.width, plan.width, len(lesson.shares))
         rates = learning_rates(plan.learning_rate, "one-cycle", n_epochs * per_epoch)
-        training = StudentTraining(
+        training = start_student(
             widths, lesson, batch_size, numbers, rates, precision=precision
         )
         for epoch in rounds(training, batches, n_epochs, device):
             loss = float(training.take_losses()) / per_epoch
             tick(1 / n_epochs, f"epoch {epoch} of {n_epochs}, loss {loss:.4f}")
-        return training.encoder()
+        return training.encoder(0)
 
 
 def _verdict(

@@ -6,7 +6,7 @@ from scedae._autoencoder.encoding import encode, is_collapsed
 from scedae._autoencoder.network import Encoder, layer_widths
 from scedae._autoencoder.objective import CodeObjective
 from scedae._autoencoder.stepping import Training
-from scedae._autoencoder.student import Lesson, StudentTraining
+from scedae._autoencoder.student import Lesson, StudentTraining, start_student
 from scedae._autoencoder.training import (
     PRECISIONS,
     EpochHook,
@@ -46,6 +46,7 @@ __all__ = [
     "learning_rates",
     "on_device",
     "rounds",
+    "start_student",
     "start_training",
     "train_runs",
 ]

@@ -1,7 +1,8 @@
 """The training step of a whole ensemble as a handful of Triton kernels.
 
 Each launch treats one layer of all members, whatever their widths: the second axis of
-the grid is the member, the first its tiles. Widths and batches are padded to multiples
+the grid is the member, the first its tiles, of all rows or of those from ``first_row``
+on. Widths and batches are padded to multiples
 of ``TILE``, so that no kernel needs a mask inside its loop.
 
 A layer's bias is one more row of its weights, fed by a column of ones that stands
@@ -125,6 +126,7 @@ def forward_kernel(
     outputs,
     outputs_t,
     table,
+    first_row,
     n_rows,
     relu,
     SUM_AXIS_LAST: tl.constexpr,
@@ -139,9 +141,9 @@ def forward_kernel(
         table, member
     )
     across = n_out // COLUMNS
-    if tile >= across * (n_rows // ROWS):
+    if tile >= across * ((n_rows - first_row) // ROWS):
         return
-    row = tile // across * ROWS + tl.arange(0, ROWS)
+    row = first_row + tile // across * ROWS + tl.arange(0, ROWS)
     column = tile % across * COLUMNS + tl.arange(0, COLUMNS)
     total = _layer_output(
         inputs + in_offset,
@@ -234,6 +236,7 @@ def backward_kernel(
     in_deltas,
     in_deltas_t,
     table,
+    first_row,
     n_rows,
     relu,
     SUM_AXIS_LAST: tl.constexpr,
@@ -248,9 +251,9 @@ def backward_kernel(
         table, member
     )
     across = n_in // COLUMNS
-    if tile >= across * (n_rows // ROWS):
+    if tile >= across * ((n_rows - first_row) // ROWS):
         return
-    row = tile // across * ROWS + tl.arange(0, ROWS)
+    row = first_row + tile // across * ROWS + tl.arange(0, ROWS)
     column = tile % across * COLUMNS + tl.arange(0, COLUMNS)
     term = tl.arange(0, DEPTH)
     left = deltas + out_offset + row[:, None] * n_out + term[None, :]

@@ -23,15 +23,17 @@ import torch
 from scedae._autoencoder.adam import Adam
 from scedae._autoencoder.batches import Batch
 from scedae._autoencoder.network import Encoder, flat_layers, glorot_uniform
+from scedae._autoencoder.stepping import Learner
+from scedae._autoencoder.training import has_triton
 from scedae._numerics import column_sums, lengths, product, round_up
 from scedae._plain_torch import matmul_precision
 
 # Weight of the answers that must not change.
-_STEADINESS = 3.0
+STEADINESS = 3.0
 # The step by which the worst direction is found, as a part of the one to be taken.
-_PROBE = 0.1
+PROBE = 0.1
 # Keeps a division by the length of nothing from being one by zero.
-_TINY = 1e-30
+TINY = 1e-30
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,25 @@ class Lesson:
     taught: torch.Tensor  # (n,) 1 where the label is to be learnt, else 0
     radius: torch.Tensor  # (n,) how far a row may move
     shares: torch.Tensor  # (k,) of the classes, none of them zero
+
+
+def start_student(
+    widths: Sequence[int],
+    lesson: Lesson,
+    batch_size: int,
+    generator: torch.Generator,
+    rates: torch.Tensor,
+    *,
+    precision: str = "float32",
+) -> Learner:
+    """A ``StudentTraining``, or what computes the same by fewer kernels on a GPU."""
+    usual = widths, lesson, batch_size, generator, rates
+    if lesson.labels.is_cuda and has_triton():
+        from scedae._autoencoder.fused_student import MOST_CLASSES, FusedStudent
+
+        if widths[-1] <= MOST_CLASSES:
+            return FusedStudent(*usual, precision=precision)
+    return StudentTraining(*usual, precision=precision)
 
 
 class StudentTraining:
@@ -116,7 +137,7 @@ class StudentTraining:
         log_chances = torch.log_softmax(self._forward(self._clean), 1)
         chances = log_chances.exp()
         radius = lesson.radius.index_select(0, index)[:, None]
-        worst = self._worst_directions(rows, chances, _PROBE * radius, directions)
+        worst = self._worst_directions(rows, chances, PROBE * radius, directions)
         self._rows_in(self._moved).copy_(rows + radius * worst)
         log_after = torch.log_softmax(self._forward(self._moved), 1)
 
@@ -128,7 +149,7 @@ class StudentTraining:
         at_clean.scatter_add_(1, labels, -taught)
         at_clean += _through_softmax(chances, -lesson.shares / means) / self._size
         self._at_answers(self._clean).copy_(at_clean)
-        change = (log_after.exp() - chances).mul_(_STEADINESS / self._size)
+        change = (log_after.exp() - chances).mul_(STEADINESS / self._size)
         self._at_answers(self._moved).copy_(change)
         self._backward()
         self._adam.step()
@@ -136,7 +157,7 @@ class StudentTraining:
         unsteady = (chances * (log_chances - log_after)).sum() / self._size
         wrong = -(taught * log_chances.gather(1, labels)).sum()
         drift = (lesson.shares * (lesson.shares / means).log()).sum()
-        self._losses += wrong + _STEADINESS * unsteady + drift
+        self._losses += wrong + STEADINESS * unsteady + drift
 
     def _worst_directions(
         self,
@@ -150,14 +171,14 @@ class StudentTraining:
         It begins at random. To begin towards another row of the batch, which would
         need no random numbers, loses a point on handwritten digits.
         """
-        probe = length * directions / (lengths(directions) + _TINY)
+        probe = length * directions / (lengths(directions) + TINY)
         self._rows_in(self._moved).copy_(rows + probe)
         change = torch.softmax(self._forward(self._moved), 1) - chances
         # Its scale does not matter, but it must not vanish in single precision.
-        change /= lengths(change) + _TINY
+        change /= lengths(change) + TINY
         self._at_answers(self._moved).copy_(change)
         uphill = self._to_rows()
-        return uphill / (lengths(uphill) + _TINY)
+        return uphill / (lengths(uphill) + TINY)
 
     def _rows_in(self, half: slice) -> torch.Tensor:
         """The true part of what goes in, (b, d)."""
