@@ -55,7 +55,12 @@ from scedae._spectral.layers import (
 from scedae._spectral.metric import round_clusters
 from scedae._spectral.novelty import distance_ratio, usual_distances
 from scedae._spectral.number import Candidate, candidates_for
-from scedae._spectral.panel import Panel, stable_layers, weigh_numbers
+from scedae._spectral.panel import (
+    Panel,
+    agreement_beyond_chance,
+    stable_layers,
+    weigh_numbers,
+)
 from scedae._spectral.partition import Partition, partition_rows
 from scedae._spectral.search import Search, nearest_landmarks
 
@@ -82,6 +87,7 @@ __all__ = [
     "Symmetric",
     "Tree",
     "Verdict",
+    "agreement_beyond_chance",
     "candidates_for",
     "choose_landmarks",
     "combine",

@@ -107,6 +107,11 @@ class Neighbors:
     columns: torch.Tensor  # (n, r) int
     squared: torch.Tensor  # (n, r) float64
 
+    def first(self, r: int) -> Neighbors:
+        """The nearest ``r`` of them."""
+        columns, squared = self.columns[:, :r], self.squared[:, :r]
+        return Neighbors(columns.contiguous(), squared.contiguous())
+
     def without_nearest(self) -> Neighbors:
         """All but the first of them, where there is another."""
         first = min(1, self.columns.shape[1] - 1)

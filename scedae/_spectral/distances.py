@@ -30,37 +30,63 @@ def nearest(points: torch.Tensor, targets: torch.Tensor, r: int = 1) -> torch.Te
     targets first: far from the origin small distances would drown in rounding. Points
     whose distances do so all the same, in single precision, are asked again in double.
     """
+    return _nearest(points, targets, r, 1)
+
+
+def nearest_of_groups(
+    points: torch.Tensor, targets: torch.Tensor, n_groups: int
+) -> torch.Tensor:
+    """Number of the nearest target in each of several groups of equal size, (n, g)."""
+    return _nearest(points, targets, 1, n_groups)
+
+
+def _nearest(
+    points: torch.Tensor, targets: torch.Tensor, r: int, n_groups: int
+) -> torch.Tensor:
     # Half way between the extremes: a mean would depend on the order of its sum.
     middle = (targets.amin(0) + targets.amax(0)) / 2
-    found = _nearest_about(middle, points, targets, r)
+    found = _nearest_about(middle, points, targets, r, n_groups)
     if points.dtype == torch.float32:
-        drowned = found[:, r] != 0
+        drowned = found[:, -1] != 0
         if bool(drowned.any()):
             again = points[drowned].double(), targets.double()
-            found[drowned] = _nearest_about(middle.double(), *again, r)
-    return found[:, :r]
+            found[drowned] = _nearest_about(middle.double(), *again, r, n_groups)
+    return found[:, :-1]
 
 
 def _nearest_about(
-    middle: torch.Tensor, points: torch.Tensor, targets: torch.Tensor, r: int
+    middle: torch.Tensor,
+    points: torch.Tensor,
+    targets: torch.Tensor,
+    r: int,
+    n_groups: int,
 ) -> torch.Tensor:
-    """The nearest ones, and 1 where a distance to them drowns in rounding, (n, r+1)."""
+    """The nearest ones, and 1 where a distance to them drowns in rounding.
+
+    Of shape (n, r + 1), or (n, groups + 1) where there are several.
+    """
     matrix = measure(targets - middle, _columns(len(targets), r, points.device))
 
     def choose(block: torch.Tensor) -> torch.Tensor:
         offsets = block - middle
         distances = product(with_one(offsets, len(matrix))[None], matrix[None])[0]
-        if r == 1:
+        if n_groups > 1:
+            apart = distances[:, : len(targets)].unflatten(1, (n_groups, -1))
+            least, chosen = apart.min(2)
+            chosen += firsts
+        elif r == 1:
             least, chosen = distances.min(1, keepdim=True)
         else:
             least, chosen = distances.topk(r, dim=1, largest=False)
         # Padding is as far as can be, but not farther than what is no number.
         chosen = chosen.clamp_(max=len(targets) - 1)
         squares = offsets.square().sum(1)
-        drowned = 2 * least[:, -1] + squares < DROWNED * squares
+        doubtful = least.amin(1) if n_groups > 1 else least[:, -1]
+        drowned = 2 * doubtful + squares < DROWNED * squares
         return torch.cat([chosen, drowned[:, None]], dim=1)
 
-    shape = (len(points), r + 1)
+    firsts = torch.arange(n_groups, device=points.device) * (len(targets) // n_groups)
+    shape = (len(points), max(r, n_groups) + 1)
     found = torch.empty(shape, dtype=torch.long, device=points.device)
     height = _block_rows(points.device, len(targets))
     return by_blocks(choose, points, found, height)

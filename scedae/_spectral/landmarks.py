@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
 import torch
 
 from scedae._spectral.kmeans import Blocks, lloyd
@@ -67,5 +66,7 @@ def first_appearances(rows: torch.Tensor) -> torch.Tensor:
 
     Landmarks on one spot would be each other's neighbours and cut that spot off.
     """
-    _, first = np.unique(rows.cpu().numpy(), axis=0, return_index=True)
-    return torch.from_numpy(np.sort(first)).to(rows.device)
+    spots, spot = torch.unique(rows, dim=0, return_inverse=True)
+    numbers = torch.arange(len(rows), device=rows.device)
+    first = torch.full_like(numbers[: len(spots)], len(rows))
+    return first.scatter_reduce(0, spot, numbers, "amin").sort().values

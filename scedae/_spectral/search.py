@@ -25,8 +25,8 @@ from scedae._spectral.distances import (
 from scedae._spectral.kmeans import lloyd
 from scedae._threads import share_out
 
-# Up to so many points all are looked at.
-_FEW_POINTS = 10_000
+# Up to so many points all are looked at: a GPU is done with them before it has cells.
+_FEW_POINTS = {"cpu": 10_000, "cuda": 1 << 17}
 # Points of a cell, about, and cells that are searched.
 _POINTS_OF_A_CELL = 128
 _SEARCHED = 16
@@ -48,7 +48,8 @@ class Search:
 
     def nearest(self, rows: torch.Tensor, r: int) -> torch.Tensor:
         """Numbers of the ``r`` nearest points of each row, nearest first, (n, r)."""
-        if len(self.points) <= _FEW_POINTS or not len(rows):
+        few = _FEW_POINTS[rows.device.type]
+        if len(self.points) <= few or not len(rows):
             return nearest(rows, self.points, r)
         parts = [self._cells.nearest(part, r) for part in rows.split(_ROWS_AT_A_TIME)]
         return torch.cat(parts)

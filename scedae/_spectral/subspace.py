@@ -74,7 +74,9 @@ def leading_subspace(
     def deflated(vectors: torch.Tensor) -> torch.Tensor:
         return _without(times(vectors), known)
 
-    draws = torch.randn(size, width, generator=generator(0, "eigen"), dtype=known.dtype)
+    # Anything will do to begin with, and in single precision it is drawn sooner.
+    numbers = generator(0, "eigen")
+    draws = torch.randn(size, width, generator=numbers, dtype=torch.float32)
     block = _orthonormal(_without(draws.to(known), known))
     for _ in range(aim.most_filters):
         product = deflated(block)

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 import torch
 
-from scedae._spectral.distances import nearest, squared_distances
+from scedae._spectral.distances import (
+    nearest,
+    nearest_of_groups,
+    squared_distances,
+)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -91,3 +95,12 @@ def test_rows_that_are_no_numbers_get_targets_that_exist(wrong, r):
     found = nearest(torch.full((5, 4), wrong), targets, r)
     assert found.min() >= 0
     assert found.max() < 3
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_of_each_group_the_nearest(rng, dtype):
+    points = torch.tensor(rng.standard_normal((90, 3)), dtype=dtype)
+    targets = torch.tensor(rng.standard_normal((21, 3)), dtype=dtype)
+    found = nearest_of_groups(points, targets, 3)
+    apart = torch.cdist(points, targets).view(90, 3, 7).argmin(2)
+    assert torch.equal(found, apart + torch.tensor([0, 7, 14]))

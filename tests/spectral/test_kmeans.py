@@ -10,6 +10,7 @@ from scedae._spectral.distances import nearest
 from scedae._spectral.kmeans import (
     KMeansResult,
     _distances_between_rows,
+    _from_all,
     _sums_by_label,
     _sums_by_product,
     kmeans,
@@ -95,10 +96,24 @@ def test_every_cluster_is_used_when_there_are_enough_points(rng):
 def test_sums_of_a_gpu_equal_those_of_a_cpu(rng, monkeypatch):
     monkeypatch.setattr(sys.modules[kmeans.__module__], "_BLOCK_NUMBERS", 70)
     points = torch.tensor(rng.standard_normal((100, 3)))
-    labels = torch.tensor(rng.integers(0, 6, 100))
+    labels = torch.tensor(rng.integers(0, 3, (100, 2))) + torch.tensor([0, 3])
     expected = _sums_by_label(points, labels, 7)
     torch.testing.assert_close(_sums_by_product(points, labels, 7), expected)
     assert not expected[6].any()
+    of_second = points[labels[:, 1] == 4].sum(0)
+    torch.testing.assert_close(expected[4], of_second)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_starts_run_together_end_where_they_end_alone(rng, dtype):
+    points = torch.tensor(rng.standard_normal((300, 4)), dtype=dtype)
+    starts = [plus_plus_rows(points, 5, seeded(seed)) for seed in range(3)]
+    starts[1][2] = 1e3  # a centre that no point is near to
+    together = _from_all(points, starts, 40)
+    for found, start in zip(together, starts, strict=True):
+        alone = kmeans_from(points, start, 40)
+        torch.testing.assert_close(found.centers, alone.centers)
+        assert found.inertia == pytest.approx(alone.inertia)
 
 
 def test_starts_on_a_sample_are_as_good(rng, monkeypatch):

@@ -20,7 +20,7 @@ def points(rng):
 
 @pytest.fixture(autouse=True)
 def cells_of_few_points(monkeypatch):
-    monkeypatch.setattr(search, "_FEW_POINTS", 100)
+    monkeypatch.setitem(search._FEW_POINTS, "cpu", 100)
 
 
 def all_distances(rows, points, r):
@@ -46,7 +46,7 @@ def test_nearly_all_of_the_nearest_are_found(points):
 
 
 def test_of_few_points_all_are_looked_at(points, monkeypatch):
-    monkeypatch.setattr(search, "_FEW_POINTS", len(points))
+    monkeypatch.setitem(search._FEW_POINTS, "cpu", len(points))
     found = Search(points).nearest(points[:50], 4)
     assert torch.equal(found, all_distances(points[:50], points, 4).indices)
 
