@@ -22,6 +22,7 @@ from quality_data import DATA, HALVES
 
 from scedae import SCEDAE, _estimator, _pipeline
 from scedae._rows_first import times_the_others
+from scedae._spectral import GraphCandidate
 from scedae.metrics import evaluate
 
 Verdict = dict[str, Any]
@@ -31,11 +32,13 @@ is_clear = _pipeline.is_clear
 def answer(verdict: Verdict, wanted: bool) -> Callable[..., bool]:
     """The rule, overruled; what it looks at is noted."""
 
-    def overruled(found: Any, n_clusters: int) -> bool:
-        times = times_the_others(found.largest, n_clusters)
-        verdict["cut"] = round(100 * found.cut, 2)
+    def overruled(best: GraphCandidate, agreement: float, n_clusters: int) -> bool:
+        times = times_the_others(best.largest, n_clusters)
+        verdict["neighbors"] = best.n_neighbors
+        verdict["cut"] = round(100 * best.cut, 2)
         verdict["largest"] = round(times, 2)
-        verdict["clear"] = bool(is_clear(found, n_clusters))
+        verdict["agreement"] = round(agreement, 3)
+        verdict["clear"] = bool(is_clear(best, agreement, n_clusters))
         return wanted
 
     return overruled

@@ -9,7 +9,7 @@ from half of the rows to few; then with every row a landmark, where that can be 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -66,6 +66,25 @@ class Tail:
         return self.whitened and self.embedding == "diffusion"
 
 
+@dataclass(frozen=True)
+class GraphChoice:
+    """The graph that the judge prefers, and what it said of all that were tried."""
+
+    anchored: Anchored
+    said: tuple[spectral.GraphCandidate, ...]
+    opinions: tuple[np.ndarray, ...] = ()  # labels of the judge's rows, by each graph
+
+    @property
+    def agreement(self) -> float:
+        """How much the graphs agree on the clusters, in [0, 1]."""
+        return spectral.agreement_beyond_chance(self.opinions)
+
+    @property
+    def best(self) -> spectral.GraphCandidate:
+        """What was said of the graph that is preferred."""
+        return next(each for each in self.said if each.chosen)
+
+
 class Anchoring:
     """Anchors the members of one ensemble, as often as graphs are tried.
 
@@ -83,16 +102,15 @@ class Anchoring:
         self._all, self._members, self.tail = encoded, encoded.members, tail
         self.seed, self._tick, self._judged_rows = seed, tick, judged_rows
         self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
-        # What was said of the only graph, where there is no choice.
-        self._known: dict[
-            int, tuple[Anchored, tuple[spectral.GraphCandidate, ...]]
-        ] = {}
+        self._found: dict[tuple[int, float], tuple[torch.Tensor, spectral.Neighbors]]
+        self._found = {}
+        self._chosen: dict[int, GraphChoice] = {}
 
     def of_some(self, members: list[EncodedMember]) -> Anchoring:
         """Some of the members by themselves, with the landmarks they have already."""
         encoded = EncodedEnsemble(members, (), self._all.rows)
         found = Anchoring(encoded, self.tail, self.seed, lambda share, words: None)
-        found._landmarks = self._landmarks
+        found._landmarks, found._found = self._landmarks, self._found
         return found
 
     def count(self, numbers: range) -> tuple[spectral.Candidate, ...]:
@@ -122,16 +140,22 @@ class Anchoring:
         fusion, basis = anchored.fusion, self._basis(anchored, most)
         return fusion.panel(basis, self.tail.embedding, self.seed)
 
-    def choose(
-        self, n_clusters: int
-    ) -> tuple[Anchored, tuple[spectral.GraphCandidate, ...]]:
+    def choose(self, n_clusters: int) -> GraphChoice:
         """The members by the graph that the judge prefers, and what it said of all."""
+        if n_clusters not in self._chosen:
+            self._chosen[n_clusters] = self._choice(n_clusters)
+        return self._chosen[n_clusters]
+
+    def _choice(self, n_clusters: int) -> GraphChoice:
         scales = self._distinct_scales(n_clusters)
         if len(scales) == 1:
-            return self._only(scales[0], n_clusters)
+            only = self.at(scales[0], n_clusters, share=1.0)
+            return GraphChoice(only, (_said(only, None, chosen=True),))
         best: Anchored | None = None  # one graph is kept at a time: they are large
-        lowest, chosen, said = math.inf, 0, []
-        finer = False  # whether more landmarks than planned can be of use
+        lowest, chosen = math.inf, 0
+        said: list[spectral.GraphCandidate] = []
+        opinions: list[np.ndarray] = []
+        finer = self._rows_alone  # whether every row as a landmark can be of use
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
             if scale.of_rows and not finer:
@@ -141,32 +165,19 @@ class Anchoring:
             labels = self._trial(tried, n_clusters, self.judge.rows)
             verdict = self.judge.weigh(labels, n_clusters)
             said.append(_said(tried, verdict, chosen=False))
+            opinions.append(labels)
             if best is None:
-                finer = self._basis(tried, n_clusters).holds_together(_HOLDS_TOGETHER)
+                finer |= self._basis(tried, n_clusters).holds_together(_HOLDS_TOGETHER)
             if best is None or verdict.score < _CLEARLY_LESS * lowest:
                 best, lowest, chosen = tried, verdict.score, len(said) - 1
         assert best is not None
         said[chosen] = replace(said[chosen], chosen=True)
-        return best, tuple(said)
+        return GraphChoice(best, tuple(said), tuple(opinions))
 
-    def judged(self, n_clusters: int) -> spectral.Verdict:
-        """What the judge says of the clusters by the only graph there is."""
-        (scale,) = self.tail.scales
-        anchored = self.at(scale, n_clusters, share=1.0)
-        verdict = self.judge.weigh(
-            self._trial(anchored, n_clusters, self.judge.rows), n_clusters
-        )
-        self._known[n_clusters] = anchored, (_said(anchored, verdict, chosen=True),)
-        return verdict
-
-    def _only(
-        self, scale: Scale, n_clusters: int
-    ) -> tuple[Anchored, tuple[spectral.GraphCandidate, ...]]:
-        """The members by the only graph there is, which may be known already."""
-        if n_clusters not in self._known:
-            only = self.at(scale, n_clusters, share=1.0)
-            self._known[n_clusters] = only, (_said(only, None, chosen=True),)
-        return self._known[n_clusters]
+    @property
+    def _rows_alone(self) -> bool:
+        """Whether every graph has rows for landmarks: there is no coarser one."""
+        return all(scale.of_rows for scale in self.tail.scales)
 
     def at(
         self, scale: Scale, n_clusters: int, *, share: float, words: str = ""
@@ -193,8 +204,7 @@ class Anchoring:
         )
         found: dict[object, Scale] = {}
         for scale in self.tail.scales:
-            # Where there is one graph alone, somebody chose it.
-            if dense or not scale.of_rows or len(self.tail.scales) == 1:
+            if dense or not scale.of_rows or self._rows_alone:
                 counts = [self._count(m, scale, n_clusters) for m in self._members]
                 found.setdefault((*counts, scale.n_neighbors), scale)
         return list(found.values())
@@ -210,22 +220,12 @@ class Anchoring:
     ) -> tuple[FittedMember, spectral.Affinity]:
         """Landmarks, bandwidth and column sums of one member, and its affinity."""
         count = self._count(member, scale, n_clusters)
-        blocks = member.encoding.blocks()
         if scale.of_rows:
-            blocks = iter([torch.cat(list(blocks))])  # a search likes many at a time
-            draws = self._draws(member)
-            landmarks = spectral.rows_themselves(member.encoding, scale.of_rows, draws)
+            landmarks, neighbors = self._near_rows(member, scale.of_rows)
         else:
             landmarks = self._landmarks_of(member, count)
-        n_neighbors = min(scale.n_neighbors, len(landmarks))
-        search = spectral.Search(landmarks)
-        found = [
-            spectral.nearest_landmarks(block, search, n_neighbors) for block in blocks
-        ]
-        neighbors = spectral.Neighbors(
-            torch.cat([part.columns for part in found]),
-            torch.cat([part.squared for part in found]),
-        )
+            neighbors = _near(member.encoding.blocks(), landmarks, scale.n_neighbors)
+        neighbors = neighbors.first(scale.n_neighbors)
         bandwidth = self.tail.bandwidth_factor * spectral.mean_distance(neighbors)
         affinity = spectral.landmark_affinity(neighbors, bandwidth, len(landmarks))
         column_scale = spectral.inverse_root(affinity.column_sums())
@@ -244,6 +244,20 @@ class Anchoring:
             columns=member.columns,
         )
         return fitted, affinity
+
+    def _near_rows(
+        self, member: EncodedMember, part: float
+    ) -> tuple[torch.Tensor, spectral.Neighbors]:
+        """Rows that are landmarks, and the nearest of them, for all graphs of such."""
+        key = member.number, part
+        if key not in self._found:
+            draws = self._draws(member)
+            landmarks = spectral.rows_themselves(member.encoding, part, draws)
+            most = max(s.n_neighbors for s in self.tail.scales if s.of_rows == part)
+            # A search likes many at a time.
+            rows = torch.cat(list(member.encoding.blocks()))
+            self._found[key] = landmarks, _near([rows], landmarks, most)
+        return self._found[key]
 
     def _landmarks_of(self, member: EncodedMember, count: int) -> torch.Tensor:
         key = member.number, count
@@ -292,6 +306,18 @@ class Anchoring:
             n_starts=_TRIAL_STARTS,
         )
         return partition.labels.cpu().numpy()
+
+
+def _near(
+    blocks: Iterable[torch.Tensor], landmarks: torch.Tensor, n_neighbors: int
+) -> spectral.Neighbors:
+    """The nearest landmarks of all rows."""
+    search, most = spectral.Search(landmarks), min(n_neighbors, len(landmarks))
+    found = [spectral.nearest_landmarks(block, search, most) for block in blocks]
+    return spectral.Neighbors(
+        torch.cat([part.columns for part in found]),
+        torch.cat([part.squared for part in found]),
+    )
 
 
 def _said(

@@ -60,8 +60,9 @@ class StudentPlan:
 # over the rows so often. A GPU takes larger batches in the time of small ones.
 _STUDENTS = {
     "full": (
+        # With the bias, a multiple of a GPU's tiles where it is large.
         StudentPlan(2, 256, 256, 2e-3, 1500),
-        StudentPlan(2, 1024, 1024, 4e-3, 750),
+        StudentPlan(2, 1008, 1024, 4e-3, 750),
         44,
     ),
     "light": (
@@ -115,9 +116,9 @@ _SCALES = (
     Scale(3, of_rows=1.0),
 )
 
-# The graph that is tried before any network is trained: nearest rows, for each member
+# The graphs that are tried before any network is trained: nearest rows, for each member
 # among others, so that halves of the ensemble can differ.
-NEAREST_ROWS = Scale(5, of_rows=0.9)
+NEAREST_ROWS = (Scale(8, of_rows=0.9), Scale(12, of_rows=0.9))
 # Members that it has; rows, and rows times clusters, beyond which it would cost what
 # networks cost.
 _NEAREST_ROW_MEMBERS = 2
@@ -138,7 +139,7 @@ class Effort:
     rows_per_landmark: int
     most_landmarks: int
     refines: bool  # whether the answer is refined
-    rows_first: bool = False  # whether a CPU trains networks only if the rows need them
+    rows_first: bool = False  # whether networks are trained only if the rows need them
     students: str = "full"  # that refine it on a CPU; a GPU has time for full ones
 
 
@@ -313,18 +314,17 @@ def resolve_row_members(
 
 
 def resolve_rows_first(
-    n_rows: int, n_columns: int, n_clusters: int, device_type: str, effort: Effort
+    n_rows: int, n_columns: int, n_clusters: int, effort: Effort
 ) -> int:
     """Members on the rows that are tried before any network is; 0: none.
 
-    Networks for few rows cost little, and a GPU trains those for many in seconds. In
-    few columns a graph of near rows falls into crumbs, as one of many landmarks does.
+    Networks for few rows cost little. In few columns a graph of near rows falls into
+    crumbs, as one of many landmarks does.
     """
     worth_it = SMALL_DATA_ROWS <= n_rows <= _MOST_NEAREST_ROWS
     worth_it &= n_rows * n_clusters <= _MOST_ROWS_TIMES_CLUSTERS
     holds = n_rows <= 2 * (_FEWEST_LANDMARKS << min(n_columns, 16))
-    asked = effort.rows_first and device_type == "cpu"
-    return _NEAREST_ROW_MEMBERS if worth_it and holds and asked else 0
+    return _NEAREST_ROW_MEMBERS if worth_it and holds and effort.rows_first else 0
 
 
 def resolve_refining(

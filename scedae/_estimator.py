@@ -399,7 +399,7 @@ default="auto"
             return []
         effort = resolve_effort(self.effort, rows.rows_per_epoch, self._refining(rows))
         shape = rows.n_rows, rows.n_columns, int(self.n_clusters)
-        count = resolve_rows_first(*shape, rows.home.type, effort)
+        count = resolve_rows_first(*shape, effort)
         return row_members(count, self._n_landmarks(rows, effort))
 
     @property

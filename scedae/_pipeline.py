@@ -79,9 +79,10 @@ def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> Pipeli
         assert isinstance(n_clusters, int), "whoever prepared this has looked"
         progress.stage("near rows")
         alone = rows_alone(start)
-        near = replace(tail, scales=(NEAREST_ROWS,))
+        near = replace(tail, scales=NEAREST_ROWS)
         anchoring = Anchoring(alone, near, start.seed, progress.advance, JUDGED_ROWS)
-        if is_clear(anchoring.judged(n_clusters), n_clusters):
+        choice = anchoring.choose(n_clusters)
+        if is_clear(choice.best, choice.agreement, n_clusters):
             progress.plan(shares(trains=False))
             return _cluster(alone, anchoring, start.scaler, n_clusters, progress)
     progress.stage("encode")
@@ -120,7 +121,8 @@ def _cluster(
     n_clusters, candidates = _counted(anchoring, n_clusters, progress)
 
     progress.stage("anchor")
-    anchored, graphs = anchoring.choose(n_clusters)
+    choice = anchoring.choose(n_clusters)
+    anchored = choice.anchored
     name = view_to_leave_out(encoded, anchored, n_clusters, anchoring)
     if name is not None:  # once more, and perhaps another one
         assert isinstance(scaler, ViewScaler)
@@ -190,7 +192,7 @@ def _cluster(
         kmeans_margin=partition.kmeans_margin,
         stability=opinions.stability,
         candidates=candidates,
-        graphs=graphs,
+        graphs=choice.said,
         refinement=report,
         pieces=opinions.pieces if rows.all_at_hand else None,
         layers=opinions.layers,

@@ -2,9 +2,10 @@
 
 Every row is tied to its nearest rows, each member among nine tenths of them, and the
 judge looks at the clusters of that graph. They are clear where few of their ties lead
-out and none outgrows the others: so it is with pictures of digits, and there networks
-cost ten times as much and bring little or nothing. Where the clusters are not clear
-(texts, cells, tables), networks are what helps, and the fit goes on with them.
+out, none outgrows the others, and a few ties more make no other clusters: so it is with
+pictures of digits, and there networks cost ten times as much and bring little or
+nothing. Where the clusters are not clear (texts, cells, tables), networks are what
+helps, and the fit goes on with them.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from scedae._model import MemberReport, seen_columns
 from scedae._prepared import Prepared
 from scedae._rows import scaled
 
-# Clear is: at most this part of a cluster's ties leads out of it, in the mean, and no
-# cluster is more than so many times as large as the others are in the mean.
-_MOST_CUT, _MOST_TIMES = 0.1, 2.0
+# Clear is: at most this part of a cluster's ties leads out of it, in the mean, no
+# cluster is more than so many times as large as the others are in the mean, and the
+# graphs agree on the clusters at least so well (adjusted Rand index).
+_MOST_CUT, _MOST_TIMES, _LEAST_AGREEMENT = 0.1, 2.5, 0.9
 # Where rows are turned to their principal directions, the first of these: which rows
 # are near, the others blur.
 _DIRECTIONS = 50
@@ -44,10 +46,12 @@ def rows_alone(start: Prepared) -> EncodedEnsemble:
     return EncodedEnsemble(members, reports, start.rows)
 
 
-def is_clear(verdict: spectral.Verdict, n_clusters: int) -> bool:
-    """Whether clusters are cut off well, and none of them outgrows the others."""
-    outgrows = times_the_others(verdict.largest, n_clusters) > _MOST_TIMES
-    return verdict.cut <= _MOST_CUT and not outgrows
+def is_clear(best: spectral.GraphCandidate, agreement: float, n_clusters: int) -> bool:
+    """Whether clusters are cut off well, none outgrows the others, and graphs agree."""
+    assert best.cut is not None and best.largest is not None, "the judge was asked"
+    outgrows = times_the_others(best.largest, n_clusters) > _MOST_TIMES
+    cut_off = best.cut <= _MOST_CUT
+    return cut_off and not outgrows and agreement >= _LEAST_AGREEMENT
 
 
 def times_the_others(largest: float, n_clusters: int) -> float:

@@ -45,7 +45,7 @@ def view_to_leave_out(
         others = {*names} - {name}
         kept = [member for member in encoded.members if member.spec.view in others]
         among = anchoring.of_some(kept)
-        return _trust(among.choose(n_clusters)[0], n_clusters, among)
+        return _trust(among.choose(n_clusters).anchored, n_clusters, among)
 
     without = {name: trust_without(name) for name in names}
     worst = max(without, key=lambda name: without[name])

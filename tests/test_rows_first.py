@@ -7,8 +7,9 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from scedae import SCEDAE, _defaults
+from scedae._anchoring import GraphChoice
 from scedae._rows_first import is_clear
-from scedae._spectral import Verdict
+from scedae._spectral import GraphCandidate
 from scedae.metrics import clustering_accuracy
 from scedae.report import write_report
 
@@ -43,9 +44,9 @@ def test_clear_clusters_need_no_network(clear):
     fitted = fast().fit(X)
     assert not networks(fitted) and len(fitted.members_) == 2
     assert clustering_accuracy(y, fitted.labels_) == 1
-    (graph,) = fitted.candidates_
-    assert graph.n_landmarks == 630 and graph.n_neighbors == 5
-    assert graph.cut < 0.1 and graph.largest < 0.5 and graph.chosen
+    assert [graph.n_neighbors for graph in fitted.candidates_] == [8, 12]
+    (graph,) = (each for each in fitted.candidates_ if each.chosen)
+    assert graph.n_landmarks == 630 and graph.cut < 0.1 and graph.largest < 0.5
     # Each member is among others, so that halves of the ensemble can differ.
     first, second = (member.landmarks for member in fitted.pipeline_.members)
     assert len(first) == len(second) == 630 and not first.equal(second)
@@ -97,46 +98,59 @@ def test_counting_and_very_many_rows_train(clear, monkeypatch):
     assert networks(fast().fit(clear[0]))
 
 
-def test_a_gpu_trains_networks():
+def test_the_best_effort_does_not_look():
     plan = _defaults.EFFORTS["fast"]
     best = _defaults.EFFORTS["best"]
-    assert _defaults.resolve_rows_first(9000, 6, 9, "cpu", plan) == 2
-    assert _defaults.resolve_rows_first(9000, 6, 9, "cuda", plan) == 0
-    assert _defaults.resolve_rows_first(9000, 6, 9, "cpu", best) == 0
+    assert _defaults.resolve_rows_first(9000, 6, 9, plan) == 2
+    assert _defaults.resolve_rows_first(9000, 6, 9, best) == 0
 
 
 def test_of_very_many_clusters_the_look_would_cost_too_much():
     plan = _defaults.EFFORTS["fast"]
-    assert _defaults.resolve_rows_first(90_000, 20, 11, "cpu", plan) == 2
-    assert _defaults.resolve_rows_first(90_000, 20, 200, "cpu", plan) == 0
+    assert _defaults.resolve_rows_first(90_000, 20, 11, plan) == 2
+    assert _defaults.resolve_rows_first(90_000, 20, 200, plan) == 0
 
 
 def test_few_columns_would_fall_into_crumbs(rng):
     plan = _defaults.EFFORTS["default"]
-    assert _defaults.resolve_rows_first(9000, 5, 9, "cpu", plan) == 0
+    assert _defaults.resolve_rows_first(9000, 5, 9, plan) == 0
     X = np.concatenate([rng.normal(c, 0.5, (450, 2)) for c in (0.0, 9.0)])
     fitted = SCEDAE(2, effort="fast", random_state=0, device="cpu").fit(X)
     assert networks(fitted) and np.bincount(fitted.labels_).tolist() == [450, 450]
 
 
+def a_graph(cut, largest):
+    return GraphCandidate(630, 8, cut=cut, largest=largest, score=0.1, chosen=True)
+
+
 @pytest.mark.parametrize(
-    ("cut", "largest", "clear"),
+    ("cut", "largest", "agreement", "clear"),
     [
-        (0.05, 0.3, True),
-        (0.10, 0.39, True),  # just below twice the mean of the three others
-        (0.11, 0.3, False),  # few ties hold together
-        (0.05, 0.41, False),  # crumbs, and a cluster of all the rest
+        (0.05, 0.3, 1.0, True),
+        (0.10, 0.45, 0.91, True),  # just below 2.5 times the mean of the three others
+        (0.11, 0.3, 1.0, False),  # few ties hold together
+        (0.05, 0.46, 1.0, False),  # crumbs, and a cluster of all the rest
+        (0.05, 0.3, 0.89, False),  # a few ties more make other clusters
     ],
 )
-def test_what_is_clear(cut, largest, clear):
-    assert is_clear(Verdict(cut, largest, score=0.1), 4) == clear
+def test_what_is_clear(cut, largest, agreement, clear):
+    assert is_clear(a_graph(cut, largest), agreement, 4) == clear
 
 
 def test_of_two_clusters_one_may_not_be_nearly_everything():
-    assert is_clear(Verdict(0.01, 0.6, score=0.1), 2)
-    assert not is_clear(Verdict(0.01, 0.9, score=0.1), 2)
-    assert not is_clear(Verdict(0.0, 1.0, score=0.1), 2)
-    assert is_clear(Verdict(0.0, 1.0, score=0.1), 1)
+    assert is_clear(a_graph(0.01, 0.6), 1.0, 2)
+    assert not is_clear(a_graph(0.01, 0.9), 1.0, 2)
+    assert not is_clear(a_graph(0.0, 1.0), 1.0, 2)
+    assert is_clear(a_graph(0.0, 1.0), 1.0, 1)
+
+
+def test_graphs_are_compared_by_what_they_make_of_the_same_rows():
+    labels = np.repeat(np.arange(4), 25)
+    moved = np.where(np.arange(100) < 6, 1, labels)
+    tried = (a_graph(0.01, 0.3),)
+    same = GraphChoice(None, tried, (labels, (labels + 1) % 4))
+    assert same.agreement == pytest.approx(1)
+    assert GraphChoice(None, tried, (labels, moved)).agreement < 0.9
 
 
 def test_new_rows_go_the_same_way(clear, tmp_path):

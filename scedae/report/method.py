@@ -125,9 +125,9 @@ def facts(model: Any, run: Run) -> list[tuple[str, str]]:
 
 def _enough(model: Any) -> Any:
     """The graph of near rows alone, if it was enough; else None."""
-    graphs: Sequence[Any] = getattr(model, "candidates_", ())
-    judged_alone = len(graphs) == 1 and graphs[0].cut is not None
-    return graphs[0] if judged_alone else None
+    if not hasattr(model, "hidden_layers") or _networks(model):
+        return None  # of those that know no networks, nobody asks
+    return next(graph for graph in model.candidates_ if graph.chosen)
 
 
 def _not_needed(graph: Any) -> str:
