@@ -21,8 +21,7 @@ import numpy as np
 from quality_data import DATA, HALVES
 
 from scedae import SCEDAE, _estimator, _pipeline
-from scedae._rows_first import times_the_others
-from scedae._spectral import GraphCandidate
+from scedae._spectral import GraphCandidate, times_the_others
 from scedae.metrics import evaluate
 
 Verdict = dict[str, Any]

@@ -34,6 +34,8 @@ MOST_DIRECTIONS = 100
 _MIN_STEPS_PER_EPOCH = 8
 
 _FEWEST_LANDMARKS = 100
+# Those of a graph that is to be coarse, however few the rows.
+_FEWEST_OF_COARSE = 16
 # With fewer landmarks for each cluster, clusters would share them.
 _LANDMARKS_OF_A_CLUSTER = 3
 # Beyond so many rows every pair of landmarks meets in some row, and the Gram matrix of
@@ -72,6 +74,9 @@ _STUDENTS = {
     ),
 }
 _MOST_STUDENT_STEPS = 3000
+# Fewer rows than these teach a network next to nothing: there it moved more labels away
+# from the classes than towards them.
+_FEWEST_REFINED = 600
 
 
 @dataclass(frozen=True)
@@ -101,7 +106,7 @@ class Scale:
 
     def landmarks_of(self, planned: int, n_clusters: int) -> int:
         """Landmarks of a member for which so many were planned."""
-        fewest = max(_FEWEST_LANDMARKS, _LANDMARKS_OF_A_CLUSTER * n_clusters)
+        fewest = max(_FEWEST_OF_COARSE, _LANDMARKS_OF_A_CLUSTER * n_clusters)
         return max(planned // self.divisor, min(planned, fewest))
 
 
@@ -333,10 +338,12 @@ def resolve_refining(
     precision: str,
     device_type: str,
     effort: Effort,
+    n_rows: int,
 ) -> Refining | None:
-    """``"auto"``: by effort, but never for LSC, which is as published."""
+    """``"auto"``: by effort, where rows are not few; LSC stays as published."""
     if isinstance(refine, str):
-        refine = embedding != "lsc" and effort.refines
+        enough = n_rows >= _FEWEST_REFINED
+        refine = embedding != "lsc" and effort.refines and enough
     if not refine:
         return None
     kind = effort.students if device_type == "cpu" else "full"

@@ -175,7 +175,7 @@ default="auto"
         is taught what the ensemble is surest of, and that small changes of a row change
         nothing (virtual adversarial training), and decides about the other rows. A
         judge may refuse its answer; ``refinement_`` says what it did. ``"auto"``: yes,
-        unless the effort is ``"fast"``.
+        from 600 rows on, unless the effort is ``"fast"``.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None
@@ -478,7 +478,7 @@ default="auto"
     def _refining(self, rows: Rows) -> Refining | None:
         effort, kind = EFFORTS[self.effort], rows.home.type
         return resolve_refining(
-            self.refine, self.embedding, self.precision, kind, effort
+            self.refine, self.embedding, self.precision, kind, effort, rows.n_rows
         )
 
     def _turned(self, scaler: Scaler, rows: Rows, seed: int) -> Scaler:

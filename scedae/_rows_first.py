@@ -10,8 +10,6 @@ helps, and the fit goes on with them.
 
 from __future__ import annotations
 
-import math
-
 import torch
 
 from scedae import _spectral as spectral
@@ -23,7 +21,7 @@ from scedae._rows import scaled
 # Clear is: at most this part of a cluster's ties leads out of it, in the mean, no
 # cluster is more than so many times as large as the others are in the mean, and the
 # graphs agree on the clusters at least so well (adjusted Rand index).
-_MOST_CUT, _MOST_TIMES, _LEAST_AGREEMENT = 0.1, 2.5, 0.9
+_MOST_CUT, _MOST_TIMES, _LEAST_AGREEMENT = 0.1, 2.5, 0.95
 # Where rows are turned to their principal directions, the first of these: which rows
 # are near, the others blur.
 _DIRECTIONS = 50
@@ -49,17 +47,6 @@ def rows_alone(start: Prepared) -> EncodedEnsemble:
 def is_clear(best: spectral.GraphCandidate, agreement: float, n_clusters: int) -> bool:
     """Whether clusters are cut off well, none outgrows the others, and graphs agree."""
     assert best.cut is not None and best.largest is not None, "the judge was asked"
-    outgrows = times_the_others(best.largest, n_clusters) > _MOST_TIMES
+    outgrows = spectral.times_the_others(best.largest, n_clusters) > _MOST_TIMES
     cut_off = best.cut <= _MOST_CUT
     return cut_off and not outgrows and agreement >= _LEAST_AGREEMENT
-
-
-def times_the_others(largest: float, n_clusters: int) -> float:
-    """How often the largest cluster holds what the others hold in the mean.
-
-    From its share of the rows; a single cluster outgrows nobody.
-    """
-    if n_clusters == 1:
-        return 1.0
-    others = (1 - largest) / (n_clusters - 1)
-    return largest / others if others > 0 else math.inf

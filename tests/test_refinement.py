@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae import SCEDAE, Refinement
+from scedae import SCEDAE, Refinement, _defaults
 from scedae import _pipeline as pipeline_module
 from scedae import _refinement as module
 from scedae._defaults import (
@@ -241,12 +241,19 @@ def test_the_surest_of_each_cluster_are_taught():
     ],
 )
 def test_auto_refines_by_effort_and_a_cpu_lightly(refine, effort, device, expected):
-    found = resolve_refining(refine, "diffusion", "auto", device, SHIPPED[effort])
+    found = resolve_refining(refine, "diffusion", "auto", device, SHIPPED[effort], 600)
     assert found == expected
 
 
+def test_auto_refines_no_few_rows():
+    effort = SHIPPED["default"]
+    assert resolve_refining("auto", "diffusion", "auto", "cpu", effort, 599) is None
+    assert resolve_refining(True, "diffusion", "auto", "cpu", effort, 599) is not None
+
+
 def test_lsc_stays_as_published():
-    assert resolve_refining("auto", "lsc", "auto", "cuda", SHIPPED["best"]) is None
+    effort = SHIPPED["best"]
+    assert resolve_refining("auto", "lsc", "auto", "cuda", effort, 10_000) is None
     assert SCEDAE.paper(3).refine is False
 
 
@@ -271,6 +278,7 @@ def test_light_students_cost_a_fraction_of_full_ones(n_rows):
 
 def test_the_default_as_shipped_refines_on_a_cpu(rows, monkeypatch):
     monkeypatch.setitem(EFFORTS, "default", SHIPPED["default"])
+    monkeypatch.setattr(_defaults, "_FEWEST_REFINED", len(rows))
     shipped = SCEDAE(3, random_state=0, **TINY).fit(rows)
     asked = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
     assert shipped.refinement_ == asked.refinement_ is not None

@@ -35,7 +35,13 @@ from scedae._spectral.embedding import (
 )
 from scedae._spectral.factored import gram_of
 from scedae._spectral.gram import Gram, Symmetric, gram_matrix
-from scedae._spectral.judge import MOST_JUDGED, GraphCandidate, Judge, Verdict
+from scedae._spectral.judge import (
+    MOST_JUDGED,
+    GraphCandidate,
+    Judge,
+    Verdict,
+    times_the_others,
+)
 from scedae._spectral.kmeans import kmeans, revive_empty
 from scedae._spectral.landmarks import (
     LANDMARK_METHODS,
@@ -122,6 +128,7 @@ __all__ = [
     "spectral_basis",
     "splitting_time",
     "stable_layers",
+    "times_the_others",
     "trivial_vector",
     "unfuse",
     "usual_distances",

@@ -5,12 +5,14 @@ its nearest rows in each encoding, by exp(-d² / s_i s_j), where s is a row's di
 its 7th neighbour (local scaling: Zelnik-Manor and Perona, 2004). A partition is as good
 as the mean of its clusters' normalised cuts is small (Shi and Malik, 2000): the share
 of a cluster's ties that lead out of it. Crumbs are cut off well, too, and leave one
-cluster of everything else: that counts against a partition, in proportion. No label is
-used.
+cluster of everything else: how far it outgrows the others counts against a partition.
+Sizes that differ a few times hardly count, as those of true clusters do, too; nor does
+it count without limit, or no rare cluster could be found. No label is used.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -25,9 +27,10 @@ from scedae._spectral.search import Search, nearest_landmarks
 MOST_JUDGED = 5000
 _NEIGHBORS = 15
 _SCALE_NEIGHBOR = 7
-# What a cluster of all rows would multiply the cut by, less one; and what is added to
+# What multiplies a cut, less one, for each square of how many times larger the largest
+# cluster is than the others, less one; what multiplies it at most; and what is added to
 # a cut before, so that none is so small that nothing else counts.
-_WEIGHT_OF_LARGEST = 4.0
+_WEIGHT_OF_LARGEST, _MOST_WEIGHT = 0.025, 6.0
 _SMALLEST_CUT = 0.005
 
 
@@ -47,7 +50,7 @@ class GraphCandidate:
     largest : float or None
         Share of the rows in the largest cluster.
     score : float or None
-        The cut, and more of it the more the largest cluster outgrows an equal share.
+        The cut, and more of it the more the largest cluster outgrows the others.
         The smallest wins, where it is clear: a later graph is taken for a score that
         is 3 % less.
     chosen : bool
@@ -113,8 +116,9 @@ class Judge:
         """The verdict on a partition of ``rows`` into so many clusters."""
         cut = self.mean_cut(labels)
         largest = float(np.bincount(labels).max() / len(labels))
-        excess = 1 + _WEIGHT_OF_LARGEST * (largest - 1 / n_clusters)
-        return Verdict(cut, largest, (cut + _SMALLEST_CUT) * excess)
+        excess = times_the_others(largest, n_clusters) - 1
+        weight = min(1 + _WEIGHT_OF_LARGEST * max(excess, 0) ** 2, _MOST_WEIGHT)
+        return Verdict(cut, largest, (cut + _SMALLEST_CUT) * weight)
 
     def mean_cut(self, labels: np.ndarray) -> float:
         """Mean normalised cut of a partition of ``rows``, in [0, 1].
@@ -128,6 +132,17 @@ class Judge:
         kept = np.bincount(ends[0], self._ties.data * inside, len(sizes))
         shares = np.divide(kept, total, out=np.zeros(len(sizes)), where=total > 0)
         return float(1 - np.mean(shares[sizes > 0]))
+
+
+def times_the_others(largest: float, n_clusters: int) -> float:
+    """How often the largest cluster holds what the others hold in the mean.
+
+    From its share of the rows; a single cluster outgrows nobody.
+    """
+    if n_clusters == 1:
+        return 1.0
+    others = (1 - largest) / (n_clusters - 1)
+    return largest / others if others > 0 else math.inf
 
 
 def _ties(points: torch.Tensor) -> sp.csr_matrix:

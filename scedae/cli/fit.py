@@ -174,7 +174,7 @@ def fit(
         bool | None,
         _parameter(
             "Whether a network that learns from the ensemble has the last word; "
-            "by default unless --effort is fast."
+            "by default from 600 rows on, unless --effort is fast."
         ),
     ] = None,
     device: Annotated[

@@ -9,7 +9,7 @@ from scedae._spectral import (
     mean_distance,
     unfuse,
 )
-from scedae._spectral.affinity import sums_at
+from scedae._spectral.affinity import Neighbors, sums_at
 from scedae._spectral.search import nearest_landmarks
 from tests.helpers import as_affinity, dense_affinity, dense_fused
 
@@ -159,3 +159,13 @@ def test_a_fused_affinity_is_its_parts_side_by_side(rng):
         ):
             again[i, row.numpy()] = values
     np.testing.assert_array_equal(again, Z)
+
+
+def test_a_tie_below_a_millionth_of_the_strongest_is_none():
+    """Else a graph in pieces looks whole, and its vectors cannot be told apart."""
+    squared = torch.tensor([[0.0, 26.0, 28.0], [5.0, 31.0, 33.0]], dtype=torch.float64)
+    columns = torch.tensor([[0, 1, 2], [2, 1, 0]])
+    found = landmark_affinity(Neighbors(columns, squared), 1.0, 3).weights
+    assert (found[:, 1] > 1e-6).all()  # exp(-13)
+    assert (found[:, 2] == 0).all()  # exp(-14)
+    np.testing.assert_allclose(found.sum(1), 1, atol=1e-15)

@@ -103,7 +103,16 @@ def test_one_cluster_of_everything_counts_against_a_partition(rng):
     assert (fair.largest, crumb.largest) == (0.5, 0.95)
     assert fair.cut == found.mean_cut(even)
     assert fair.score == pytest.approx(fair.cut + 0.005)
-    assert crumb.score == pytest.approx((crumb.cut + 0.005) * (1 + 4 * 0.45))
+    # 19 times the other, where twice would hardly count; but not without limit.
+    assert crumb.score == pytest.approx((crumb.cut + 0.005) * 6)
+
+
+def test_unequal_sizes_hardly_count(rng):
+    X = rng.standard_normal((210, 3))
+    found = judge_of(X)
+    unequal = found.weigh(np.repeat([0, 1, 2], [130, 50, 30]), 3)
+    expected = (unequal.cut + 0.005) * (1 + 0.025 * (130 / 40 - 1) ** 2)
+    assert unequal.score == pytest.approx(expected)
 
 
 def blobs(rng, sizes=(300, 40, 20)):
@@ -116,7 +125,7 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
     X, _ = blobs(rng)
     fitted = SCEDAE(3, effort="fast", random_state=0).fit(X)
     tried = [(each.n_landmarks, each.n_neighbors) for each in fitted.candidates_]
-    assert tried == [(180, 3), (180, 5), (100, 5), (360, 5), (360, 3)]
+    assert tried == [(180, 3), (180, 5), (45, 5), (16, 5), (360, 5), (360, 3)]
     (chosen,) = (each for each in fitted.candidates_ if each.chosen)
     assert chosen.n_landmarks == len(fitted.pipeline_.members[0].landmarks)
     assert chosen.n_neighbors == fitted.pipeline_.n_neighbors
@@ -127,10 +136,10 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
-        ([0.1, 0.098, 0.098, 0.098, 0.098], 0),  # no clear difference: the first
-        ([0.1, 0.096, 0.094, 0.1, 0.1], 1),
-        ([0.1, 0.2, 0.05, 0.1, 0.1], 2),
-        ([0.1, 0.05, 0.0495, 0.049, 0.04], 4),
+        ([0.1, 0.098, 0.098, 0.098, 0.098, 0.098], 0),  # no clear difference: the first
+        ([0.1, 0.096, 0.094, 0.1, 0.1, 0.1], 1),
+        ([0.1, 0.2, 0.05, 0.1, 0.1, 0.1], 2),
+        ([0.1, 0.05, 0.0495, 0.049, 0.049, 0.04], 5),
     ],
 )
 def test_a_later_graph_must_be_clearly_better(rng, monkeypatch, scores, expected):
@@ -148,7 +157,7 @@ def test_a_later_graph_must_be_clearly_better(rng, monkeypatch, scores, expected
     [
         ({"n_landmarks": 150, "n_neighbors": 4}, [(150, 4)]),
         ({"n_landmarks": 150}, [(150, 3), (150, 5)]),
-        ({"n_neighbors": 4}, [(180, 4), (100, 4), (360, 4)]),
+        ({"n_neighbors": 4}, [(180, 4), (45, 4), (16, 4), (360, 4)]),
     ],
 )
 def test_what_is_given_stays(rng, parameters, tried):
@@ -180,7 +189,7 @@ def test_every_row_is_a_landmark_only_where_that_can_be_of_use(rng, n_columns):
 @pytest.fixture
 def nearest_rows(rng, monkeypatch):
     """A fit whose judge prefers the graph with every row a landmark, and its rows."""
-    left = iter([0.1, 0.1, 0.1, 0.05, 0.1])
+    left = iter([0.1, 0.1, 0.1, 0.1, 0.05, 0.1])
     monkeypatch.setattr(
         Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
     )
