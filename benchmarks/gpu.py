@@ -72,6 +72,7 @@ def fitted(
 ) -> tuple[SCEDAE, dict[str, Any]]:
     with Stopwatch() as watch:
         model.fit(X)
+    trained = watch.training > 0
     return model, {
         "members": len(model.members_),
         "precision": model.precision,
@@ -79,7 +80,10 @@ def fitted(
         "seconds": round(watch.total, 2),
         "training_seconds": round(watch.training, 2),
         "after_training_seconds": round(watch.after_training, 2),
-        "milliseconds_a_step": round(1e3 * watch.training / n_steps(model), 3),
+        "stages": {stage: round(s, 2) for stage, s in watch.stages.items()},
+        "milliseconds_a_step": round(1e3 * watch.training / n_steps(model), 3)
+        if trained
+        else None,
         "acc": round(100 * evaluate(y, model.labels_)["acc"], 2),
     }
 

@@ -94,7 +94,7 @@ def measure(case: dict[str, int], device: str) -> dict[str, Any]:
         **case,
         "seconds": round(watch.total, 2),
         "cpu_seconds": round(processor, 2),
-        "verbs": {verb: round(s, 2) for verb, s in watch.verbs.items()},
+        "verbs": {verb: round(s, 2) for verb, s in watch.stages.items()},
         "peak_megabytes": round(peak_megabytes()),
         "acc": round(100 * evaluate(y, labels)["acc"], 2),
         "device": device_name(device),

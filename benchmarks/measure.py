@@ -15,14 +15,14 @@ import torch
 from scedae import _member_training
 from scedae._autoencoder import layer_widths, train_runs
 
-VERBS = ("encode", "anchor", "fuse", "embed", "assign")
-
 
 class Stopwatch(logging.Handler):
-    """Seconds of each verb of one fit, and of the training inside ``encode``.
+    """Seconds of each stage of one fit, and of the training inside ``encode``.
 
-    Verbs are told by the fit's own log messages; the training is the fit's own
-    ``train_runs`` with a clock around it.
+    Stages (the verbs, and ``near``, ``count``, ``refine``, ``label`` where there are
+    such) are told by the fit's own log messages; the training is the fit's own
+    ``train_runs`` with a clock around it. On a GPU a stage begins when the one before
+    has handed its work over, which may not be done by then.
     """
 
     def __enter__(self) -> Self:
@@ -57,9 +57,12 @@ class Stopwatch(logging.Handler):
         return trained
 
     @property
-    def verbs(self) -> dict[str, float]:
-        times = [self._started[verb] for verb in VERBS] + [self._end]
-        return {v: b - a for v, (a, b) in zip(VERBS, pairwise(times), strict=True)}
+    def stages(self) -> dict[str, float]:
+        """Seconds of each, in order."""
+        times = [*self._started.values(), self._end]
+        return {
+            v: b - a for v, (a, b) in zip(self._started, pairwise(times), strict=True)
+        }
 
     def since(self, stage: str) -> float:
         """Seconds from the beginning of a stage to the end; none: it was not there."""
@@ -71,8 +74,8 @@ class Stopwatch(logging.Handler):
 
     @property
     def after_training(self) -> float:
-        """Everything from the last step to the labels."""
-        return sum(self.verbs.values()) - self.training
+        """Everything from the last step to the labels, and before the first stage."""
+        return self.total - self.training
 
 
 def n_steps(model: Any) -> int:

@@ -115,7 +115,7 @@ def measure(estimator: str, route: str, n: int, folder: Path) -> dict[str, Any]:
         with Stopwatch() as watch:
             labels = model(estimator, route).fit(X).labels_
     y = np.load(folder / f"{n}.classes.npy")
-    verbs = {verb: round(seconds, 1) for verb, seconds in watch.verbs.items()}
+    verbs = {verb: round(seconds, 1) for verb, seconds in watch.stages.items()}
     return {
         "seconds": round(watch.total, 1),
         "verbs": verbs,

@@ -4,6 +4,7 @@
     python benchmarks/quality.py --data digits usps --recipes default kmeans evoc
     python benchmarks/quality.py --recipes fast default best      along ``effort``
     python benchmarks/quality.py --table docs/results/quality.jsonl
+    python benchmarks/quality.py --folder outside      every NAME.npz there, X and y
 
 Each finished run is appended to the output at once, and a run found there is not done
 again: a stopped benchmark goes on where it was. ``--table FILE …`` prints what is
@@ -23,14 +24,14 @@ import functools
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from measure import device_name, peak_megabytes, reset_peak, resident_megabytes
-from quality_data import COMPARED, DATA, HALVES, Data
+from quality_data import COMPARED, DATA, HALVES, Data, of_folder
 from quality_recipes import RECIPES
 from quality_table import table
 from sklearn.datasets import make_blobs
@@ -112,13 +113,15 @@ def chosen(
     return [
         record
         for record in records
-        if record["data"] in (data or DATA) and record["recipe"] in (recipes or RECIPES)
+        if (not data or record["data"] in data)
+        and record["recipe"] in (recipes or RECIPES)
     ]
 
 
 def ordered(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """As sets and recipes are listed, whatever was run first."""
-    data, recipes = list(DATA), list(RECIPES)
+    data = list(dict.fromkeys([*DATA, *sorted({r["data"] for r in records})]))
+    recipes = list(RECIPES)
     return sorted(
         records, key=lambda r: (data.index(r["data"]), recipes.index(r["recipe"]))
     )
@@ -129,12 +132,15 @@ def say(text: str) -> None:
 
 
 def run_all(
-    names: Sequence[str], recipes: Sequence[str], seeds: int, output: Path
+    sets: Mapping[str, Callable[[], Data]],
+    recipes: Sequence[str],
+    seeds: int,
+    output: Path,
 ) -> None:
     done = {(r["data"], r["recipe"], r["seed"]) for r in read(output)}
-    for name in names:
+    for name, load in sets.items():
         try:
-            data = DATA[name]()
+            data = load()
         except DatasetNotFoundError as error:
             say(f"{name} is left out: {error}")
             continue
@@ -153,7 +159,10 @@ def run_all(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", nargs="+", choices=DATA)
+    parser.add_argument("--data", nargs="+", metavar="NAME")
+    parser.add_argument(
+        "--folder", type=Path, help="sets that lie there, and no others"
+    )
     parser.add_argument("--recipes", nargs="+", choices=RECIPES)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("-o", "--output", type=Path, default=Path("quality.jsonl"))
@@ -161,9 +170,14 @@ def main() -> None:
         "--table", type=Path, nargs="+", help="only print the tables of these files"
     )
     arguments = parser.parse_args()
+    known = of_folder(arguments.folder) if arguments.folder else DATA
+    usual = list(known) if arguments.folder else COMPARED
+    names, recipes = arguments.data or usual, arguments.recipes or USUAL
     if not arguments.table:
-        data, recipes = arguments.data or COMPARED, arguments.recipes or USUAL
-        run_all(data, recipes, arguments.seeds, arguments.output)
+        if unknown := [name for name in names if name not in known]:
+            parser.error(f"no such set: {', '.join(unknown)} ({', '.join(known)})")
+        sets = {name: known[name] for name in names}
+        run_all(sets, recipes, arguments.seeds, arguments.output)
     records = merged(arguments.table or [arguments.output])
     records = ordered(chosen(records, arguments.data, arguments.recipes))
     print(table(records, HALVES))

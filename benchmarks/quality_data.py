@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -72,8 +73,18 @@ def _more(name: str) -> Data:
             f"{file} is missing: it holds the arrays X and y; SCEDAE_DATA names the "
             "folder above it."
         )
+    return _read(file)
+
+
+def _read(file: Path) -> Data:
     with np.load(file, allow_pickle=False) as arrays:
         return arrays["X"], arrays["y"]
+
+
+def of_folder(folder: Path) -> dict[str, Callable[[], Data]]:
+    """Every NAME.npz of a folder, smallest first: it holds the arrays X and y."""
+    files = sorted(folder.glob("*.npz"), key=lambda file: file.stat().st_size)
+    return {file.stem: partial(_read, file) for file in files}
 
 
 DATA: dict[str, Callable[[], Data]] = {

@@ -66,7 +66,7 @@ def main() -> None:
                 "columns": arguments.columns,
                 "members": arguments.members,
                 "epochs": arguments.epochs,
-                "seconds": {verb: round(s, 2) for verb, s in watch.verbs.items()},
+                "seconds": {verb: round(s, 2) for verb, s in watch.stages.items()},
                 "product_gflops": round(rate / 1e9, 1),
                 "training_seconds": round(watch.training, 2),
                 "training_over_floor": round(watch.training / floor, 2),

@@ -123,7 +123,7 @@ _SCALES = (
 
 # The graphs that are tried before any network is trained: nearest rows, for each member
 # among others, so that halves of the ensemble can differ.
-NEAREST_ROWS = (Scale(8, of_rows=0.9), Scale(12, of_rows=0.9))
+NEAREST_ROWS = (Scale(5, of_rows=0.9), Scale(10, of_rows=0.9))
 # Members that it has; rows, and rows times clusters, beyond which it would cost what
 # networks cost.
 _NEAREST_ROW_MEMBERS = 2

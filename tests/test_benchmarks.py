@@ -121,13 +121,28 @@ def test_obstacles_are_told(quality, monkeypatch):
 def test_runs_are_recorded_and_not_repeated(quality, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SCEDAE_DATA", str(tmp_path))
     output = tmp_path / "quality.jsonl"
+    sets = {name: quality.DATA[name] for name in ("letter", "digits")}
     for seeds in (1, 2):
-        quality.run_all(["letter", "digits"], ["kmeans"], seeds, output)
+        quality.run_all(sets, ["kmeans"], seeds, output)
     records = [json.loads(line) for line in output.read_text().splitlines()]
     assert [r["seed"] for r in records] == [0, 1]
     assert records[0]["clusters"] == 10
     assert set(records[0]["versions"]) == {"scikit-learn"}
     assert "letter is left out" in capsys.readouterr().err
+
+
+def test_sets_of_a_folder(quality, tmp_path, monkeypatch, capsys):
+    X = np.repeat([[0.0, 1.0], [9.0, 7.0]], 10, axis=0)
+    np.savez(tmp_path / "own.npz", X=X, y=np.repeat([0, 1], 10))
+    output = str(tmp_path / "records.jsonl")
+    arguments = ["--folder", str(tmp_path), "--recipes", "kmeans", "-o", output]
+    monkeypatch.setattr("sys.argv", ["quality.py", *arguments, "--seeds", "1"])
+    quality.main()
+    assert "| own | 100.0 ± 0.0 |" in capsys.readouterr().out
+    monkeypatch.setattr("sys.argv", ["quality.py", *arguments, "--data", "digits"])
+    with pytest.raises(SystemExit):
+        quality.main()
+    assert "no such set: digits (own)" in capsys.readouterr().err
 
 
 def test_a_run_that_two_files_have_counts_once(quality, tmp_path):

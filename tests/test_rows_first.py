@@ -44,7 +44,7 @@ def test_clear_clusters_need_no_network(clear):
     fitted = fast().fit(X)
     assert not networks(fitted) and len(fitted.members_) == 2
     assert clustering_accuracy(y, fitted.labels_) == 1
-    assert [graph.n_neighbors for graph in fitted.candidates_] == [8, 12]
+    assert [graph.n_neighbors for graph in fitted.candidates_] == [5, 10]
     (graph,) = (each for each in fitted.candidates_ if each.chosen)
     assert graph.n_landmarks == 630 and graph.cut < 0.1 and graph.largest < 0.5
     # Each member is among others, so that halves of the ensemble can differ.
@@ -127,10 +127,10 @@ def a_graph(cut, largest):
     ("cut", "largest", "agreement", "clear"),
     [
         (0.05, 0.3, 1.0, True),
-        (0.10, 0.45, 0.96, True),  # just below 2.5 times the mean of the three others
+        (0.10, 0.45, 0.94, True),  # just below 2.5 times the mean of the three others
         (0.11, 0.3, 1.0, False),  # few ties hold together
         (0.05, 0.46, 1.0, False),  # crumbs, and a cluster of all the rest
-        (0.05, 0.3, 0.94, False),  # a few ties more make other clusters
+        (0.05, 0.3, 0.92, False),  # a few ties more make other clusters
     ],
 )
 def test_what_is_clear(cut, largest, agreement, clear):
