@@ -113,8 +113,8 @@ or list of MemberSpec, default="structure"
         How much work every ``"auto"`` and None below asks for. ``"fast"`` is for a
         first look or many rows on a CPU, ``"best"`` for a GPU or patience. The numbers
         are in :data:`scedae._defaults.EFFORTS`; ``docs/guide/parameters.md`` shows
-        what each means. On a CPU, ``"fast"`` and ``"default"`` look at near rows first
-        where rows are 5,000 to 100,000: if they fall into clear clusters by themselves,
+        what each means. ``"fast"`` and ``"default"`` look at near rows first where rows
+        are 5,000 to 100,000: if they fall into clear clusters by themselves,
         no autoencoder is trained. ``members_`` tells. Whoever says anything of members,
         of their training or of the graph gets what was said.
     n_members : int, default=None
