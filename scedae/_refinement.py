@@ -72,7 +72,8 @@ def refine(
         return judge.weigh(answer[judge.rows].cpu().numpy(), n_clusters).score
 
     before, taught, kept = score(labels), labels, None
-    plan, precision = refining.student(rows.n_rows), refining.precision
+    plan = refining.student(rows.n_rows, rows.n_columns)
+    precision = refining.precision
     for i in range(plan.n_networks):
         tell = partial(_tell, tick, i + 1, plan.n_networks)
         lesson = _lesson(taught, confidence, radius, n_clusters)

@@ -52,7 +52,7 @@ def small_students():
     """Networks that learn in a second."""
     with pytest.MonkeyPatch.context() as patch:
         plan = StudentPlan(2, 24, 256, 2e-3, 150)
-        patch.setattr(Refining, "student", lambda self, n_rows: plan)
+        patch.setattr(Refining, "student", lambda *_: plan)
         yield
 
 
@@ -198,7 +198,7 @@ def test_the_second_network_learns_from_the_first(rows, plain, monkeypatch):
 def test_what_the_first_network_said_stands_if_the_second_fails(rows, monkeypatch):
     with monkeypatch.context() as patch:
         alone = StudentPlan(1, 24, 256, 2e-3, 150)
-        patch.setattr(Refining, "student", lambda self, n_rows: alone)
+        patch.setattr(Refining, "student", lambda *_: alone)
         once = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
     given, encode = lessons_of(monkeypatch), module.encode
     monkeypatch.setattr(
@@ -260,16 +260,23 @@ def test_lsc_stays_as_published():
 def test_students_grow_with_the_rows():
     for kind in ("full", "light"):
         how = Refining("float32", kind)
-        plans = [student_of(how, n) for n in (1000, 10_000, 70_000, 10_000_000)]
+        plans = [student_of(how, n, 100) for n in (1000, 10_000, 70_000, 10_000_000)]
         assert plans[0].width < plans[1].width == plans[3].width
         assert plans[1].n_steps < plans[2].n_steps < plans[3].n_steps + 1
         assert plans[3].n_steps == 3000
 
 
+def test_few_columns_have_a_narrow_student_on_a_cpu():
+    light, full = Refining("float32", "light"), Refining("tf32", "full")
+    wide, narrow = (student_of(light, 10_000, columns) for columns in (64, 63))
+    assert narrow == replace(wide, width=256)
+    assert student_of(full, 10_000, 16) == student_of(full, 10_000, 100)
+
+
 @pytest.mark.parametrize("n_rows", [1000, 10_000, 70_000, 10_000_000])
 def test_light_students_cost_a_fraction_of_full_ones(n_rows):
     def cost(kind):
-        plan = student_of(Refining("float32", kind), n_rows)
+        plan = student_of(Refining("float32", kind), n_rows, 100)
         taught = plan.n_networks * plan.n_steps * plan.batch_size
         return taught * plan.width**2
 
