@@ -22,7 +22,7 @@ def models(spectral_models, overlapping):
     """One of each kind, and one whose answer was refined."""
     with pytest.MonkeyPatch.context() as patch:  # a small network, and few steps
         plan = StudentPlan(2, 32, 64, 2e-3, 200)
-        patch.setattr(Refining, "student", lambda self, n_rows: plan)
+        patch.setattr(Refining, "student", lambda *_: plan)
         refined = ESTIMATORS["SCEDAE"](k=3, refine=True).fit(overlapping)
     assert refined.refinement_.kept
     return {**spectral_models, "refined": refined}
