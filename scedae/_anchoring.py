@@ -26,7 +26,7 @@ from scedae._rows import ScaledRows
 from scedae._threads import share_out
 
 # Encodings that the judge ties rows by; more say the same.
-_JUDGE_CODES = 6
+_JUDGE_CODES = 3
 # A later graph is taken for a score below this part of the earlier one's. What differs
 # less, other rows or landmarks would turn around, and a fine graph loses the least.
 _CLEARLY_LESS = 0.97

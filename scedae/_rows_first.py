@@ -21,7 +21,7 @@ from scedae._rows import scaled
 # Clear is: at most this part of a cluster's ties leads out of it, in the mean, no
 # cluster is more than so many times as large as the others are in the mean, and the
 # graphs agree on the clusters at least so well (adjusted Rand index).
-_MOST_CUT, _MOST_TIMES, _LEAST_AGREEMENT = 0.1, 2.5, 0.93
+_MOST_CUT, _MOST_TIMES, _LEAST_AGREEMENT = 0.1, 2.0, 0.93
 # Where rows are turned to their principal directions, the first of these: which rows
 # are near, the others blur.
 _DIRECTIONS = 50
