@@ -39,8 +39,17 @@ _HOLDS_TOGETHER = 0.95
 _ROWS_OF_A_LANDMARK = 2
 # Parts of counting: to anchor, to ask halves for their vectors, and to weigh a number.
 _ANCHORED, _ASKED, _WEIGHED = 0.3, 0.3, 0.07
-# Starts of k-means for a partition that is judged, which need not be the last word.
-_TRIAL_STARTS = 10
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How closely a graph is looked at."""
+
+    rows: int = spectral.MOST_JUDGED  # that the judge sees
+    starts: int = 10  # of k-means for what it sees, which need not be the last word
+
+
+_USUAL = Trial()
 
 
 @dataclass(frozen=True)
@@ -97,10 +106,10 @@ class Anchoring:
         tail: Tail,
         seed: int,
         tick: Callable[[float, str], None],
-        judged_rows: int = spectral.MOST_JUDGED,
+        trial: Trial = _USUAL,
     ) -> None:
         self._all, self._members, self.tail = encoded, encoded.members, tail
-        self.seed, self._tick, self._judged_rows = seed, tick, judged_rows
+        self.seed, self._tick, self._try = seed, tick, trial
         self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
         self._found: dict[tuple[int, float], tuple[torch.Tensor, spectral.Neighbors]]
         self._found = {}
@@ -286,7 +295,7 @@ class Anchoring:
             codes = [m.encoding for m in own if m.encoder is not None]
             found += codes[:_JUDGE_CODES]
             found += [m.encoding for m in own if m.encoder is None]
-        return spectral.Judge(found, generator(self.seed, "judge"), self._judged_rows)
+        return spectral.Judge(found, generator(self.seed, "judge"), self._try.rows)
 
     def _basis(self, anchored: Anchored, n_clusters: int) -> spectral.Basis:
         n_vectors = spectral.n_vectors(self.tail.embedding, n_clusters)
@@ -303,7 +312,7 @@ class Anchoring:
             n_clusters,
             self.seed,
             rounded=self.tail.rounded,
-            n_starts=_TRIAL_STARTS,
+            n_starts=self._try.starts,
         )
         return partition.labels.cpu().numpy()
 

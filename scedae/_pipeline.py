@@ -35,7 +35,7 @@ from scedae._progress import Progress, shares_of_stages
 from scedae._random import generator
 from scedae._refinement import refine
 from scedae._rows import AnyScaler, Rows, ViewScaler, on_scaled, scaled
-from scedae._rows_first import JUDGED_ROWS, is_clear, rows_alone
+from scedae._rows_first import CLOSE_LOOK, is_clear, rows_alone
 from scedae._view_choice import view_to_leave_out
 
 
@@ -80,7 +80,7 @@ def fit_pipeline(start: Prepared, n_clusters: int | range, tail: Tail) -> Pipeli
         progress.stage("near rows")
         alone = rows_alone(start)
         near = replace(tail, scales=NEAREST_ROWS)
-        anchoring = Anchoring(alone, near, start.seed, progress.advance, JUDGED_ROWS)
+        anchoring = Anchoring(alone, near, start.seed, progress.advance, CLOSE_LOOK)
         choice = anchoring.choose(n_clusters)
         if is_clear(choice.best, choice.agreement, n_clusters):
             progress.plan(shares(trains=False))

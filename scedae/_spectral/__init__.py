@@ -67,7 +67,7 @@ from scedae._spectral.panel import (
     stable_layers,
     weigh_numbers,
 )
-from scedae._spectral.partition import Partition, partition_rows
+from scedae._spectral.partition import STARTS, Partition, partition_rows
 from scedae._spectral.search import Search, nearest_landmarks
 
 __all__ = [
@@ -76,6 +76,7 @@ __all__ = [
     "LAYER_TIMES",
     "MOST_JUDGED",
     "MOST_REJECTED",
+    "STARTS",
     "Affinity",
     "Basis",
     "Calibration",
