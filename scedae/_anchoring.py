@@ -50,6 +50,10 @@ class Trial:
 
 
 _USUAL = Trial()
+# Where rows are landmarks of each other, among fewer of them near ones are no longer
+# near. And as many starts as the answer will have, before networks are done without:
+# pen digits have two answers, and few starts happened to show the better one.
+CLOSE_LOOK = Trial(rows=20_000, starts=spectral.STARTS)
 
 
 @dataclass(frozen=True)

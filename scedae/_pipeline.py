@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from scedae import _spectral as spectral
-from scedae._anchoring import Anchoring, Tail
+from scedae._anchoring import CLOSE_LOOK, Anchoring, Tail
 from scedae._defaults import NEAREST_ROWS
 from scedae._encoded import EncodedEnsemble
 from scedae._ensemble import encode_members
@@ -35,7 +35,7 @@ from scedae._progress import Progress, shares_of_stages
 from scedae._random import generator
 from scedae._refinement import refine
 from scedae._rows import AnyScaler, Rows, ViewScaler, on_scaled, scaled
-from scedae._rows_first import CLOSE_LOOK, is_clear, rows_alone
+from scedae._rows_first import is_clear, rows_alone
 from scedae._view_choice import view_to_leave_out
 
 

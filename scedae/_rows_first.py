@@ -13,7 +13,6 @@ from __future__ import annotations
 import torch
 
 from scedae import _spectral as spectral
-from scedae._anchoring import Trial
 from scedae._encoded import CodeRows, EncodedEnsemble, EncodedMember
 from scedae._model import MemberReport, seen_columns
 from scedae._prepared import Prepared
@@ -26,9 +25,6 @@ _MOST_CUT, _MOST_TIMES, _LEAST_AGREEMENT = 0.1, 2.0, 0.93
 # Where rows are turned to their principal directions, the first of these: which rows
 # are near, the others blur.
 _DIRECTIONS = 50
-# Among fewer rows near ones are no longer near. And as many starts of k-means as the
-# answer will have: pen digits have two answers, and a lucky few showed the better one.
-CLOSE_LOOK = Trial(rows=20_000, starts=spectral.STARTS)
 
 
 def rows_alone(start: Prepared) -> EncodedEnsemble:
