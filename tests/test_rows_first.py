@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs
 
 from scedae import SCEDAE, _defaults
-from scedae._anchoring import GraphChoice
+from scedae._anchoring import Anchoring, GraphChoice
 from scedae._rows_first import is_clear
 from scedae._spectral import GraphCandidate
 from scedae.metrics import clustering_accuracy
@@ -51,6 +51,23 @@ def test_clear_clusters_need_no_network(clear):
     first, second = (member.landmarks for member in fitted.pipeline_.members)
     assert len(first) == len(second) == 630 and not first.equal(second)
     assert fitted.stability_ > 0.9
+
+
+def test_the_answer_is_what_was_judged(monkeypatch):
+    """Of rows without clusters, where few starts of k-means end elsewhere."""
+    X = np.random.default_rng(0).standard_normal((1500, 8))
+    chosen, judged = Anchoring.choose, {}
+
+    def noted(self, n_clusters):
+        choice = chosen(self, n_clusters)
+        place = [graph.chosen for graph in choice.said].index(True)
+        judged["labels"] = choice.opinions[place]
+        return choice
+
+    monkeypatch.setattr(Anchoring, "choose", noted)
+    monkeypatch.setattr("scedae._pipeline.is_clear", lambda *_: True)
+    fitted = SCEDAE(12, effort="fast", random_state=0, device="cpu").fit(X)
+    np.testing.assert_array_equal(fitted.labels_, judged["labels"])
 
 
 def test_others_do(noise):
