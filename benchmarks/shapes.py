@@ -221,7 +221,7 @@ def measure(
         "clusters": len(shape.parts),
         "seed": seed,
         "seconds": round(watch.total, 1),
-        "verbs": {verb: round(s, 1) for verb, s in watch.verbs.items()},
+        "verbs": {verb: round(s, 1) for verb, s in watch.stages.items()},
         "peak_megabytes": round(peak),
         "nmi": round(100 * normalized_mutual_info_score(y, labels), 2),
         "ari": round(100 * adjusted_rand_score(y, labels), 2),

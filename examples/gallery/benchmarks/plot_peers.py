@@ -4,7 +4,7 @@ Twenty-two data sets, beside other methods
 
 Drawn from the records of ``benchmarks/quality.py``, which lie in ``docs/results`` of
 the repository. Every method is told the number of classes; points are means over seeds.
-``SCEDAE`` is the default on an H200. :doc:`/performance` has the numbers, and what was
+``SCEDAE`` is the default on a CPU. :doc:`/performance` has the numbers, and what was
 not measured.
 """
 
