@@ -1,4 +1,4 @@
-"""Data sets that lie in published packages, for a look at data nobody chose rules on.
+"""Data sets that lie in published packages, for a look beyond the development sets.
 
     python benchmarks/outside_sets.py outside
     python benchmarks/quality.py --folder outside --recipes default kmeans umap-gmm
