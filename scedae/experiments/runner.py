@@ -117,11 +117,10 @@ def _missing(runs: Iterable[PaperRun], store: Store) -> list[PaperRun]:
 
 def _needless(candidate: PaperRun, missing: Sequence[PaperRun], place: Place) -> bool:
     """An embedding that lies there already, for a map that is to be drawn."""
-    has_map = PaperRun("tsne", candidate.data, "map", 0) in missing
-    is_embedding = candidate.method == "embedding"
+    # First what is quick to tell: of thousands of runs few are embeddings.
     return (
-        is_embedding
-        and has_map
+        candidate.method == "embedding"
+        and PaperRun("tsne", candidate.data, "map", 0) in missing
         and embedding_file(place.folder, candidate.data).exists()
     )
 
