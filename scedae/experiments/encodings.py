@@ -8,6 +8,7 @@ import time
 import warnings
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -53,7 +54,10 @@ def train_encodings(
     start = time.perf_counter()
     members = planned_members(specification, variant)
     variation = Variation(**variant.network) if variant else Variation()
-    settings = {"scale": specification.data[run.data].scale}
+    settings: dict[str, Any] = {
+        "scale": specification.data[run.data].scale,
+        "batch_size": specification.batch_size,
+    }
     settings |= variant.training if variant else {}
     model = SCEDAE.paper(
         data.n_clusters,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import Any
 
 import numpy as np
 
@@ -31,7 +30,6 @@ def cluster_shape(run: PaperRun, place: Place) -> Record:
     settings = specification.shapes
     seed = run.seed(specification.seed)
     source, scale, *batch = run.variant.split("-")
-    changed: dict[str, Any] = {"batch_size": int(batch[0])} if batch else {}
     flat = load_shape(run.data, source, seed)
     lifted = datasets.lift(flat.rows, run.method, random_state=seed)
     # Networks this small train faster where they need not be handed over.
@@ -42,10 +40,10 @@ def cluster_shape(run: PaperRun, place: Place) -> Record:
         hidden_layers=tuple(settings.hidden_layers),
         epochs=settings.epochs,
         n_landmarks=settings.n_landmarks,
+        batch_size=int(batch[0]) if batch else specification.batch_size,
         scale=scale,
         random_state=seed,
         device=device,
-        **changed,
     )
     labels, embedding = _fit(model, lifted)
     seconds = time.perf_counter() - start

@@ -69,13 +69,13 @@ class ShapeSpec:
     hidden_layers: list[int]
     epochs: int
     n_landmarks: int
-    small_batches: list[int]  # tried beside those of the preset, on L2 rows
+    small_batches: list[int]  # tried beside those of the tables, on L2 rows
 
     @property
     def variants(self) -> list[str]:
         """Where a shape comes from and how its rows are scaled: "file-l2".
 
-        Behind it, rows of a batch, if those are not the preset's: "file-l2-32".
+        Behind it, rows of a batch, if they are other than the tables': "file-l2-32".
         """
         plain = [f"{source}-{s}" for source in self.sources for s in self.scales]
         tried = [name for name in plain if name.endswith("-l2")]
@@ -133,6 +133,7 @@ class Specification:
     epochs: tuple[int, ...]
     initializations: int
     seed: int
+    batch_size: int  # of all trainings, unless a choice or a reading has its own
     replicates: int
     landmarks: tuple[int, ...]
     ensemble_landmarks: int
@@ -180,6 +181,7 @@ def load_specification(*, quick: bool = False) -> Specification:
         epochs=tuple(merged["epochs"]),
         initializations=merged["initializations"],
         seed=merged["seed"],
+        batch_size=merged["batch_size"],
         replicates=merged["replicates"],
         landmarks=tuple(merged["landmarks"]),
         ensemble_landmarks=merged["ensemble_landmarks"],

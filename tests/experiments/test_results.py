@@ -298,6 +298,31 @@ def test_a_reading_with_few_networks_is_counted_without_their_ensemble():
     (found,) = find_explained(Measurements(records), PAPER)
     assert found.counts == {"inside": 21}  # six structures and Ens.Struct.
     assert found.n_runs == "1 to 2"
+    assert found.spread_ratios == "- / 0.00 / 0.00"
+
+
+def test_readings_are_compared_on_the_cells_that_all_of_them_have():
+    """The same training with fewer networks is the same reading."""
+    records = []
+    for data, name, shift in (
+        ("mnist", "as chosen", 0.2),
+        ("mnist", "batches of 32, one initialization", 0),
+        ("pendigits", "as chosen", 0),
+        ("pendigits", "batches of 32", -0.1),
+    ):
+        own = {}
+        for value in published_values():
+            if (value.name, value.data) == ("ensembles", data):
+                run = PaperRun("readings", data, value.method, 0, value.structure)
+                run = replace(run, variant=name)
+                scored = own.setdefault(run.key, {**asdict(run), "scores": {}})
+                scored["scores"][value.metric] = value.mean / 100 + shift
+        records += own.values()
+    found = Measurements(records)
+    text = readings_markdown(find_explained(found, PAPER), found, PAPER)
+    assert "by the 60 cells that all of them have" in text
+    assert "| as chosen | 21 / 0 / 0 | 0 / 39 / 0 | 21 / 39 / 0 | 7.00 |" in text
+    assert "| batches of 32 | 0 / 21 / 0 | 0 / 0 / 39 | 0 / 21 / 39 | 6.50 |" in text
 
 
 def test_curves_are_grouped_by_what_is_varied():

@@ -14,11 +14,13 @@ from scedae.exceptions import CollapsedEnsembleError
 from scedae.experiments import (
     clustering,
     data_sets,
+    encodings,
     joint_runs,
     kept_files,
     other_tails,
     plan,
     session,
+    shape_runs,
 )
 from scedae.experiments.encodings import planned_members
 from scedae.experiments.environment import Place
@@ -121,10 +123,37 @@ def test_clustering_kept_encodings_is_the_estimators_fit(reproduce, monkeypatch)
     members = [
         MemberSpec(specification.widths(s), 5, 20, 1) for s in specification.structures
     ]
-    model = SCEDAE.paper(3, ensemble=members, random_state=0, device="cpu")
+    model = SCEDAE.paper(
+        3,
+        ensemble=members,
+        batch_size=specification.batch_size,
+        random_state=0,
+        device="cpu",
+    )
     model.fit(data.rows)
     np.testing.assert_array_equal(fit.labels, model.labels_)
     np.testing.assert_array_equal(fit.embedding, model.embedding_)
+
+
+def test_trainings_have_the_batches_of_the_tables(reproduce, monkeypatch):
+    """And not those of the preset, unless a reading says so."""
+    asked = {}
+
+    def noted(module, name):
+        does = getattr(module, name)
+
+        def note(model, *more):
+            asked.setdefault(module, set()).add(model.batch_size)
+            return does(model, *more)
+
+        monkeypatch.setattr(module, name, note)
+
+    noted(encodings, "_encode")
+    noted(shape_runs, "_fit")
+    reproduce("ensembles", "choices", "fcps", replicates=1)
+    assert asked == {encodings: {256}, shape_runs: {256}}
+    reproduce("readings", replicates=1)
+    assert asked[encodings] == {256, 32}
 
 
 def test_members_of_each_ensemble(small_world):

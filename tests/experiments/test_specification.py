@@ -98,6 +98,13 @@ def test_each_table_is_named():
         assert len({value.table for value in own}) == 1
 
 
+def test_the_preset_has_the_batches_that_explain_most_and_the_tables_their_own():
+    assert SCEDAE.paper(10).batch_size == 32
+    assert SCEDAE.paper(10, batch_size=256).batch_size == 256
+    assert load_specification().batch_size == 256
+    assert load_specification(quick=True).batch_size == 256
+
+
 def test_readings_say_what_can_be_done():
     """A slip in a name is found here, and not in the middle of a long run."""
     paper = load_specification()
