@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from scedae.experiments.results.cells import Measurements
 from scedae.experiments.results.drawing import grid
@@ -31,7 +31,7 @@ def draw_boxplots(found: Measurements, spec: Specification) -> Figure | None:
     if not columns:
         return None
     # One scale a metric: boxes of different data sets can be compared.
-    figure, axes = grid(2, len(columns), 3.2, 2.6, sharey="row", sharex="col")
+    figure, axes = grid(2, len(columns), 2.1, 2.5, sharey="row", sharex="col")
     for column, key in enumerate(columns):
         for row, metric in enumerate(("ari", "nmi")):
             _draw_boxes(axes[row, column], _boxes(found, key, spec, metric))
@@ -69,6 +69,6 @@ def _draw_boxes(ax: Axes, boxes: dict[str, list[float]]) -> None:
     for box, method in zip(drawn["boxes"], boxes, strict=True):
         box.set(facecolor=shades[method], edgecolor="0.3")
     names = [METHOD_TITLES[method] for method in boxes]
-    style: dict[str, Any] = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-    ax.set_xticks(range(1, len(boxes) + 1), names, **style)
+    ax.set_xticks(range(1, len(boxes) + 1), names, rotation=90)
+    ax.grid(axis="y", color="0.9")
     plain(ax)

@@ -35,9 +35,11 @@ def draw_accuracy_curves(
     for row, key in zip(axes, keys, strict=True):
         _draw_row(row, [r for r in own if r["data"] == key], spec)
         row[0].set_ylabel(f"{spec.data[key].title}\nACC, percent")
+        row[0].yaxis.get_major_locator().set_params(integer=True)
     for ax, name in zip(axes[-1], ("networks m", "landmarks p", "epochs"), strict=True):
         ax.set_xlabel(name)
-    axes[0, 1].legend(frameon=False, loc="lower right")
+    labels = axes[0, 1].get_legend_handles_labels()
+    figure.legend(*labels, frameon=False, loc="outside upper center", ncols=2)
     return figure
 
 
@@ -49,12 +51,12 @@ def _draw_row(
     of_structures = [r for r in ensembles if r["method"] == "ens-struct"]
     single = [r for r in records if r["method"] == "dae-lsc"]
     p, epochs = spec.ensemble_landmarks, spec.ensemble_epochs
-    _draw(axes[0], _curve(drawn, "variant"), "C0", "networks drawn at random")
+    _draw(axes[0], _curve(drawn, "variant"), "C0", "ensemble")
     for ax, over, fixed, value in (
         (axes[1], "n_landmarks", "epochs", epochs),
         (axes[2], "epochs", "n_landmarks", p),
     ):
-        _draw(ax, _curve(_with(of_structures, fixed, value), over), "C0", "Ens.Struct.")
+        _draw(ax, _curve(_with(of_structures, fixed, value), over), "C0", "ensemble")
         _draw(ax, _curve(_with(single, fixed, value), over), "0.55", "one network")
 
 
@@ -76,8 +78,9 @@ def _draw(ax: Axes, curve: Curve, color: str, label: str) -> None:
     places = list(curve)
     means = [statistics.fmean(values) for values in curve.values()]
     spreads = [statistics.pstdev(values) for values in curve.values()]
-    low = [mean - spread for mean, spread in zip(means, spreads, strict=True)]
-    # No accuracy is over 100, however far some runs fall.
-    high = [min(m + s, 100) for m, s in zip(means, spreads, strict=True)]
+    # Few runs fall far: the band ends at the worst and the best, where there are runs.
+    together = list(zip(means, spreads, curve.values(), strict=True))
+    low = [max(mean - spread, min(values)) for mean, spread, values in together]
+    high = [min(mean + spread, max(values)) for mean, spread, values in together]
     ax.fill_between(places, low, high, color=color, alpha=0.18, linewidth=0)
     ax.plot(places, means, color=color, marker="o", markersize=3.5, label=label)
