@@ -38,7 +38,7 @@ _HOLDS_TOGETHER = 0.95
 # them cost more than they bring, and in a plane they are crumbs.
 _ROWS_OF_A_LANDMARK = 2
 # Parts of counting: to anchor, to ask halves for their vectors, and to weigh a number.
-_ANCHORED, _ASKED, _WEIGHED = 0.3, 0.3, 0.07
+_ANCHORED, _ASKED, _WEIGHED = 0.3, 0.3, 0.05
 
 
 @dataclass(frozen=True)
@@ -147,7 +147,7 @@ class Anchoring:
         for candidate in weighed:
             found.append(candidate)
             self._tick(_WEIGHED, f"{candidate.n_clusters} clusters")
-        return tuple(sorted(found, key=lambda each: -each.score))
+        return spectral.best_of_each(found)
 
     def _panel(self, anchored: Anchored, most: int) -> spectral.Panel:
         fusion, basis = anchored.fusion, self._basis(anchored, most)

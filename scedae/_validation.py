@@ -224,13 +224,13 @@ def check_landmarks(n_landmarks: int, n_rows: int, n_clusters: int | str) -> Non
 
 def warn_if_degenerate(n_found: int, n_clusters: int, *, constant: bool) -> None:
     """Say so when the answer means little."""
-    if n_clusters == 1:
-        message = "n_clusters=1 puts every row into one cluster."
-    elif constant:
+    if constant:
         message = (
             f"all rows of X are equal: {n_found} of {n_clusters} clusters are used, "
             "and they mean nothing."
         )
+    elif n_clusters == 1:  # asked for, or counted
+        message = "n_clusters=1 puts every row into one cluster."
     elif n_found < n_clusters:
         message = (
             f"only {n_found} of {n_clusters} clusters have rows: X may have fewer "

@@ -60,7 +60,7 @@ from scedae._spectral.layers import (
 )
 from scedae._spectral.metric import round_clusters
 from scedae._spectral.novelty import distance_ratio, usual_distances
-from scedae._spectral.number import Candidate, candidates_for
+from scedae._spectral.number import Candidate, best_of_each, candidates_for
 from scedae._spectral.panel import (
     Panel,
     agreement_beyond_chance,
@@ -95,6 +95,7 @@ __all__ = [
     "Tree",
     "Verdict",
     "agreement_beyond_chance",
+    "best_of_each",
     "candidates_for",
     "choose_landmarks",
     "combine",

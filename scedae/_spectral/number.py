@@ -4,22 +4,34 @@ Two things speak for a number k. The *gap*: the walk on S̄ leaves each of the f
 directions slowly and the next one much faster. The *stability*: two halves of the
 ensemble, asked for k clusters, find the same ones. Gaps alone are easily moved by
 chance, and two clusters are often stable without being all; together they err less.
+Outliers are pieces of the graph, too, but no clusters: of the k that are found, those
+of a few rows are not counted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-# A cluster of fewer rows could not be told from chance.
-_ROWS_OF_A_CLUSTER = 5
+# A cluster of fewer rows could not be told from outliers; of few rows in all, one of
+# fewer than this share of them.
+_ROWS_OF_A_CLUSTER, _SHARE_OF_A_CLUSTER = 5, 0.05
 # A walk that leaves a piece less than once in so many steps does not leave it: below,
 # differences between tiny numbers would look like gaps.
 _LEAVES_NEVER = 1e-4
 # Stability counts more than the gap, which no bound holds: 0.9 leaves half of it.
 _STABILITY_POWER = 6
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one graph says of a number of clusters."""
+
+    gap: float
+    stability: float
+    n_counted: int  # of the clusters that it finds, those of more than a few rows
 
 
 @dataclass(frozen=True)
@@ -29,6 +41,7 @@ class Candidate:
     Attributes
     ----------
     n_clusters : int
+        Clusters of five rows or more, of those that were found.
     gap : float
         The step in the logarithm of 1 - λ after the k-th value, over the step that a
         cloud without clusters would have there; see ``docs/number-of-clusters.md``.
@@ -63,10 +76,33 @@ def candidates_for(n_rows: int, n_landmarks: int, most: int) -> range:
     return range(2, max(min(most, n_rows // _ROWS_OF_A_CLUSTER, n_landmarks), 2) + 1)
 
 
-def candidate(
-    n_clusters: int, gaps: Sequence[float], stabilities: Sequence[float]
-) -> Candidate:
-    """Both kinds of evidence by each graph, and what they amount to in the mean."""
-    scores = np.maximum(gaps, 0) * np.power(stabilities, _STABILITY_POWER)
-    means = [float(np.mean(each)) for each in (gaps, stabilities, scores)]
-    return Candidate(n_clusters, *means)
+def counted(labels: np.ndarray) -> int:
+    """Clusters that hold more than a few rows."""
+    least = min(_ROWS_OF_A_CLUSTER, max(_SHARE_OF_A_CLUSTER * len(labels), 1))
+    return int(np.count_nonzero(np.bincount(labels) >= least))
+
+
+def candidate(graphs: Sequence[Evidence]) -> Candidate:
+    """What the evidence of all graphs amounts to in the mean.
+
+    What one graph takes for outliers, is none of the clusters.
+    """
+    gaps = [max(each.gap, 0) for each in graphs]
+    scores = [
+        gap * each.stability**_STABILITY_POWER
+        for gap, each in zip(gaps, graphs, strict=True)
+    ]
+    return Candidate(
+        max(min(each.n_counted for each in graphs), 1),
+        gap=float(np.mean([each.gap for each in graphs])),
+        stability=float(np.mean([each.stability for each in graphs])),
+        score=float(np.mean(scores)),
+    )
+
+
+def best_of_each(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """The best candidate of each number, the best number first."""
+    found: dict[int, Candidate] = {}
+    for each in sorted(candidates, key=lambda c: -c.score):
+        found.setdefault(each.n_clusters, each)
+    return tuple(found.values())

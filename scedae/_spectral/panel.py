@@ -16,7 +16,13 @@ from scedae._spectral.calibration import Calibration, calibrate, renamed
 from scedae._spectral.embedding import Basis
 from scedae._spectral.halves import Half, member_halves, opposed_halves
 from scedae._spectral.layers import Layer, Tree, ward_tree
-from scedae._spectral.number import Candidate, candidate, relative_gap
+from scedae._spectral.number import (
+    Candidate,
+    Evidence,
+    candidate,
+    counted,
+    relative_gap,
+)
 
 # Rows that the halves learn from at most, and rows that all are asked about: opinions
 # shall cost little beside the fit.
@@ -26,8 +32,10 @@ _ROWS_ASKED = 2000
 _ROWS_SHARED = 20_000
 # How often the rows are cut into halves: one cut may be unlucky.
 _CUTS = 2
-# Numbers of clusters whose stability is looked at: those after the largest gaps.
-_FEWEST_WEIGHED, _MOST_WEIGHED = 3, 6
+# Numbers of clusters whose stability is looked at: up to this one in any case, as gaps
+# are measured in units by which those after large numbers are larger; and so many of
+# those after the largest gaps.
+_WEIGHED_TO, _MOST_WEIGHED = 3, 6
 # Layers are weighed up to this number of clusters, on so many rows; so many beside
 # that of the fit are named, if they are as stable as this.
 _MOST_CLUSTERS, _ROWS_OF_LAYERS = 30, 500
@@ -74,10 +82,11 @@ class Panel:
         """The gap of the whole after so many clusters."""
         return relative_gap(self._whole.basis.singular_values, n_clusters)
 
-    def own_stability(self, n_clusters: int) -> float:
-        """How much the halves agree with the whole, and with each other."""
+    def evidence(self, n_clusters: int) -> Evidence:
+        """What speaks for so many clusters: the halves are asked to find the same."""
         own = self._opinion(self._whole, n_clusters, "whole")
-        return self._agreement(own, n_clusters)
+        stability = self._agreement(own, n_clusters)
+        return Evidence(self.gap(n_clusters), stability, counted(own))
 
     def stability(self, labels: torch.Tensor, n_clusters: int) -> float:
         """How much the halves agree with the labels of all rows, and together."""
@@ -160,17 +169,17 @@ def weigh_numbers(
 ) -> Iterator[Candidate]:
     """The evidence of several graphs for numbers of clusters, as a mean over graphs.
 
-    Numbers come by their gaps, which cost nothing. No score is over its gap: after the
-    first few, the rest need not be weighed when a score is over the next gap.
+    The smallest numbers come first, then others by their gaps, which cost nothing. No
+    score is over its gap: when one is over the next gap, the rest need not be weighed.
     """
-    gaps = {k: [panel.gap(k) for panel in panels] for k in numbers}
-    order = sorted(gaps, key=lambda k: -np.mean(gaps[k]))
+    gaps = {k: np.mean([max(panel.gap(k), 0) for panel in panels]) for k in numbers}
+    first = [k for k in gaps if k <= _WEIGHED_TO]
+    others = sorted((k for k in gaps if k > _WEIGHED_TO), key=lambda k: -gaps[k])
     best = 0.0
-    for i, k in enumerate(order[:_MOST_WEIGHED]):
-        if i >= _FEWEST_WEIGHED and np.maximum(gaps[k], 0).mean() <= best:
+    for k in [*first, *others[:_MOST_WEIGHED]]:
+        if k > _WEIGHED_TO and gaps[k] <= best:
             break
-        stabilities = [panel.own_stability(k) for panel in panels]
-        found = candidate(k, gaps[k], stabilities)
+        found = candidate([panel.evidence(k) for panel in panels])
         best = max(best, found.score)
         yield found
 

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from scedae._spectral.number import candidate, candidates_for, relative_gap
+from scedae._spectral.number import (
+    Candidate,
+    Evidence,
+    best_of_each,
+    candidate,
+    candidates_for,
+    counted,
+    relative_gap,
+)
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 5])
@@ -31,15 +39,33 @@ def test_what_is_never_left_has_no_gaps():
 
 
 def test_the_score_needs_both_kinds_of_evidence():
-    assert candidate(3, [2.0], [1.0]).score == 2
-    assert candidate(3, [2.0], [0.5]).score < 2 / 50
-    assert candidate(2, [-1.0], [1.0]).score == 0
+    assert candidate([Evidence(2.0, 1.0, 3)]).score == 2
+    assert candidate([Evidence(2.0, 0.5, 3)]).score < 2 / 50
+    assert candidate([Evidence(-1.0, 1.0, 2)]).score == 0
 
 
 def test_evidence_is_the_mean_over_graphs():
-    both = candidate(3, [2.0, 4.0], [1.0, 0.5])
+    both = candidate([Evidence(2.0, 1.0, 3), Evidence(4.0, 0.5, 3)])
     assert (both.n_clusters, both.gap, both.stability) == (3, 3, 0.75)
     assert both.score == pytest.approx((2 + 4 * 0.5**6) / 2)
+
+
+def test_clusters_of_a_few_rows_are_not_counted():
+    assert counted(np.repeat(np.arange(5), [80, 5, 4, 1, 30])) == 3
+    assert counted(np.repeat(np.arange(4), [20, 15, 2, 1])) == 3  # of 38 rows, 2
+    assert counted(np.array([0, 2, 2])) == 2
+
+
+def test_what_one_graph_takes_for_outliers_is_no_cluster():
+    assert candidate([Evidence(2.0, 1.0, 6), Evidence(2.0, 1.0, 4)]).n_clusters == 4
+    assert candidate([Evidence(2.0, 1.0, 0)]).n_clusters == 1
+
+
+def test_each_number_is_named_once_by_its_best_evidence():
+    found = best_of_each(
+        [Candidate(4, 1, 1, 1.0), Candidate(5, 1, 1, 2.0), Candidate(4, 1, 1, 3.0)]
+    )
+    assert [(each.n_clusters, each.score) for each in found] == [(4, 3.0), (5, 2.0)]
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from scedae._spectral import (
     trivial_vector,
 )
 from scedae._spectral.gram import gram_matrix
+from scedae._spectral.number import Evidence
 from scedae._spectral.panel import agreement_beyond_chance, weigh_numbers
 
 
@@ -68,9 +69,9 @@ def test_labels_that_the_halves_do_not_find_are_unstable(rng):
 def test_an_opinion_is_the_same_in_every_company(rng):
     X, _ = groups(rng)
     panel = panel_of(X, rng)
-    first = panel.own_stability(6)
-    assert panel.own_stability(4) != first
-    assert panel.own_stability(6) == first
+    first = panel.evidence(6)
+    assert panel.evidence(4) != first
+    assert panel.evidence(6) == first
 
 
 class Known:
@@ -82,29 +83,33 @@ class Known:
     def gap(self, k):
         return self.gaps[k]
 
-    def own_stability(self, k):
+    def evidence(self, k):
         self.asked.append(k)
-        return self.stabilities[k]
+        return Evidence(self.gaps[k], self.stabilities[k], k)
 
 
 def test_numbers_that_cannot_win_are_not_weighed():
     """No score is over its gap: after a score of 4 a gap of 2 need not be looked at."""
-    gaps = {2: 1.0, 3: 6.0, 4: 5.0, 5: 4.0, 6: 2.0}
-    panel = Known(gaps, {2: 1.0, 3: 0.1, 4: 0.2, 5: 1.0, 6: 1.0})
-    found = list(weigh_numbers([panel], range(2, 7)))
-    assert panel.asked == [3, 4, 5]
-    assert max(found, key=lambda each: each.score).n_clusters == 5
+    gaps = {4: 6.0, 5: 5.0, 6: 4.0, 7: 2.0}
+    panel = Known(gaps, {4: 0.1, 5: 0.2, 6: 1.0, 7: 1.0})
+    found = list(weigh_numbers([panel], range(4, 8)))
+    assert panel.asked == [4, 5, 6]
+    assert max(found, key=lambda each: each.score).n_clusters == 6
 
 
 def test_small_gaps_are_weighed_while_scores_are_smaller():
-    panel = Known({2: 0.9, 3: 0.8, 4: 0.7, 5: 0.6}, {2: 0.1, 3: 0.1, 4: 0.1, 5: 1.0})
-    found = list(weigh_numbers([panel], range(2, 6)))
-    assert [each.n_clusters for each in found] == [2, 3, 4, 5]
+    panel = Known({4: 0.9, 5: 0.8, 6: 0.7, 7: 0.6}, {4: 0.1, 5: 0.1, 6: 0.1, 7: 1.0})
+    found = list(weigh_numbers([panel], range(4, 8)))
+    assert [each.n_clusters for each in found] == [4, 5, 6, 7]
 
 
-def test_a_few_numbers_are_weighed_in_any_case():
-    panel = Known(dict.fromkeys(range(2, 9), 0.0), dict.fromkeys(range(2, 9), 1.0))
-    assert [c.n_clusters for c in weigh_numbers([panel], range(2, 9))] == [2, 3, 4]
+def test_many_numbers_after_large_gaps_do_not_hide_a_small_one():
+    """Seven numbers have larger gaps than 2, which alone is stable: two spirals."""
+    gaps = {2: 1.5, **dict.fromkeys(range(6, 20, 2), 4.0)}
+    panel = Known(gaps, {2: 1.0, **dict.fromkeys(range(6, 20, 2), 0.7)})
+    found = list(weigh_numbers([panel], gaps))
+    assert max(found, key=lambda each: each.score).n_clusters == 2
+    assert panel.asked == [2, 6, 8, 10, 12, 14, 16]
 
 
 def test_a_gap_that_one_graph_sees_alone_counts_half():
