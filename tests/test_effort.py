@@ -46,6 +46,14 @@ def test_small_data_have_small_networks_at_any_effort():
         assert max(resolve_hidden_layers("auto", 1797, 64, effort)) < 100
 
 
+def test_few_columns_have_small_networks_however_many_the_rows():
+    for effort in EFFORTS.values():
+        assert max(resolve_hidden_layers("auto", 1_000_000, 32, effort)) < 100
+        assert max(resolve_hidden_layers("auto", 1_000_000, 33, effort)) > 100
+    # The baselines learn rows as published, and were not looked at.
+    assert max(resolve_hidden_layers("auto", 20_000, 16, BASELINE)) > 100
+
+
 def test_landmarks_grow_with_the_rows_until_there_are_many():
     default = EFFORTS["default"]
     found = [resolve_landmarks("auto", n, default) for n in (60, 1797, 70_000, 100_001)]
