@@ -70,23 +70,41 @@ class FactoredInBlocks(FactoredGram):
 
     def __init__(self, affinity: FusedAffinity) -> None:
         super().__init__(affinity)
-        self._slices = _slices(self._factor), _slices(self._factor.T)
+        self._slices = _slices(self._factor), _slices(self._factor.T.tocsr())
 
     def there(self, vectors: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(vectors.astype(np.float32))
 
     def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
         first, second = self._slices
-        return torch.from_numpy(_product(second, _product(first, vectors.numpy())))
+        return _product(second, _product(first, vectors))
 
 
-def _slices(matrix: sp.spmatrix) -> list[sp.csr_matrix]:
-    rows = matrix.tocsr().astype(np.float32)
-    return [rows[i : i + _SLICE] for i in range(0, rows.shape[0], _SLICE)]
+# Some rows of a sparse matrix: columns, where each row starts, weights.
+_Slice = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
 
 
-def _product(slices: list[sp.csr_matrix], vectors: np.ndarray) -> np.ndarray:
-    return np.concatenate(share_out(lambda rows: rows @ vectors, slices))
+def _slices(matrix: sp.csr_matrix) -> list[_Slice]:
+    parts = (matrix[i : i + _SLICE] for i in range(0, matrix.shape[0], _SLICE))
+    return [
+        (
+            torch.from_numpy(part.indices),
+            torch.from_numpy(part.indptr[:-1]),
+            torch.from_numpy(part.data.astype(np.float32)),
+        )
+        for part in parts
+    ]
+
+
+def _product(slices: list[_Slice], vectors: torch.Tensor) -> torch.Tensor:
+    def times(part: _Slice) -> torch.Tensor:
+        columns, starts, weights = part
+        # A third of the time of scipy's product.
+        return torch.nn.functional.embedding_bag(
+            columns, vectors, starts, per_sample_weights=weights, mode="sum"
+        )
+
+    return torch.cat(share_out(times, slices))
 
 
 class FactoredOnDevice:

@@ -115,8 +115,8 @@ def _filtered(
     before, now = block, (product - middle * block) * (ratio / middle)
     for _ in range(1, degree):
         after = 1 / (2 / at_one - ratio)
-        step = (times(now) - middle * now) * (2 * after / middle)
-        before, now = now, step - (ratio * after) * before
+        step = times(now).sub_(now, alpha=middle).mul_(2 * after / middle)
+        before, now = now, step.sub_(before, alpha=ratio * after)
         ratio = after
     return now
 
