@@ -48,6 +48,11 @@ class Trial:
     rows: int = spectral.MOST_JUDGED  # that the judge sees
     starts: int = 10  # of k-means for what it sees, which need not be the last word
 
+    @property
+    def is_thorough(self) -> bool:
+        """Whether the answer would have no more starts."""
+        return self.starts >= spectral.STARTS
+
 
 _USUAL = Trial()
 # Where rows are landmarks of each other, among fewer of them near ones are no longer
@@ -86,6 +91,8 @@ class GraphChoice:
     anchored: Anchored
     said: tuple[spectral.GraphCandidate, ...]
     opinions: tuple[np.ndarray, ...] = ()  # labels of the judge's rows, by each graph
+    # Of k-means by the graph that is preferred, where nothing better will be found.
+    centers: torch.Tensor | None = None
 
     @property
     def agreement(self) -> float:
@@ -168,6 +175,7 @@ class Anchoring:
         lowest, chosen = math.inf, 0
         said: list[spectral.GraphCandidate] = []
         opinions: list[np.ndarray] = []
+        centers: torch.Tensor | None = None
         finer = self._rows_alone  # whether every row as a landmark can be of use
         for i, scale in enumerate(scales):
             words = f"graph {i + 1} of {len(scales)}"
@@ -175,7 +183,8 @@ class Anchoring:
                 self._tick(1 / len(scales), words)
                 continue
             tried = self.at(scale, n_clusters, share=1 / len(scales), words=words)
-            labels = self._trial(tried, n_clusters, self.judge.rows)
+            trial = self._trial(tried, n_clusters, self.judge.rows)
+            labels = trial.labels.cpu().numpy()
             verdict = self.judge.weigh(labels, n_clusters)
             said.append(_said(tried, verdict, chosen=False))
             opinions.append(labels)
@@ -183,9 +192,10 @@ class Anchoring:
                 finer |= self._basis(tried, n_clusters).holds_together(_HOLDS_TOGETHER)
             if best is None or verdict.score < _CLEARLY_LESS * lowest:
                 best, lowest, chosen = tried, verdict.score, len(said) - 1
+                centers = trial.kmeans_centers if self._try.is_thorough else None
         assert best is not None
         said[chosen] = replace(said[chosen], chosen=True)
-        return GraphChoice(best, tuple(said), tuple(opinions))
+        return GraphChoice(best, tuple(said), tuple(opinions), centers)
 
     @property
     def _rows_alone(self) -> bool:
@@ -307,18 +317,17 @@ class Anchoring:
 
     def _trial(
         self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
-    ) -> np.ndarray:
-        """Clusters of some rows, by one graph, of shape (n,)."""
+    ) -> spectral.Partition:
+        """Clusters of some rows, by one graph."""
         fusion, basis = anchored.fusion, self._basis(anchored, n_clusters)
         time = spectral.embedding_time(basis, self.tail.embedding, n_clusters)
-        partition = spectral.partition_rows(
+        return spectral.partition_rows(
             fusion.points(basis, time, rows),
             n_clusters,
             self.seed,
             rounded=self.tail.rounded,
             n_starts=self._try.starts,
         )
-        return partition.labels.cpu().numpy()
 
 
 def _near(

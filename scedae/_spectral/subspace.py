@@ -122,7 +122,8 @@ def _filtered(
 
 
 def _without(vectors: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
-    return vectors - known @ (known.T @ vectors)
+    """What is left of vectors, in their place."""
+    return vectors.addmm_(known, known.T @ vectors, alpha=-1)
 
 
 def _orthonormal(vectors: torch.Tensor) -> torch.Tensor:
