@@ -124,6 +124,7 @@ class Anchoring:
         self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
         self._found: dict[tuple[int, float], tuple[torch.Tensor, spectral.Neighbors]]
         self._found = {}
+        self._near: dict[int, spectral.NearRows] = {}  # by the encoding
         self._chosen: dict[int, GraphChoice] = {}
 
     def of_some(self, members: list[EncodedMember]) -> Anchoring:
@@ -131,6 +132,7 @@ class Anchoring:
         encoded = EncodedEnsemble(members, (), self._all.rows)
         found = Anchoring(encoded, self.tail, self.seed, lambda share, words: None)
         found._landmarks, found._found = self._landmarks, self._found
+        found._near = self._near
         return found
 
     def count(self, numbers: range) -> tuple[spectral.Candidate, ...]:
@@ -212,6 +214,9 @@ class Anchoring:
             self._tick(share / len(self._members), words)
             return found
 
+        if scale.of_rows:
+            for member in self._members:  # most of this is for all who share the rows
+                self._near_rows(member)
         if self._members[0].encoding.device.type == "cpu":
             pairs = share_out(anchored, self._members)
         else:
@@ -242,9 +247,10 @@ class Anchoring:
         self, member: EncodedMember, scale: Scale, n_clusters: int
     ) -> tuple[FittedMember, spectral.Affinity]:
         """Landmarks, bandwidth and column sums of one member, and its affinity."""
-        count = self._count(member, scale, n_clusters)
+        count, cells = self._count(member, scale, n_clusters), None
         if scale.of_rows:
-            landmarks, neighbors = self._near_rows(member, scale.of_rows)
+            landmarks, neighbors = self._some_rows(member, scale.of_rows)
+            cells = self._near_rows(member).centers
         else:
             landmarks = self._landmarks_of(member, count)
             neighbors = _near(member.encoding.blocks(), landmarks, scale.n_neighbors)
@@ -265,22 +271,27 @@ class Anchoring:
                 len(landmarks),
             ),
             columns=member.columns,
+            cells=cells,
         )
         return fitted, affinity
 
-    def _near_rows(
+    def _some_rows(
         self, member: EncodedMember, part: float
     ) -> tuple[torch.Tensor, spectral.Neighbors]:
         """Rows that are landmarks, and the nearest of them, for all graphs of such."""
         key = member.number, part
         if key not in self._found:
-            draws = self._draws(member)
-            landmarks = spectral.rows_themselves(member.encoding, part, draws)
             most = max(s.n_neighbors for s in self.tail.scales if s.of_rows == part)
-            # A search likes many at a time.
-            rows = torch.cat(list(member.encoding.blocks()))
-            self._found[key] = landmarks, _near([rows], landmarks, most)
+            near, draws = self._near_rows(member), self._draws(member)
+            self._found[key] = near.some(part, most, draws)
         return self._found[key]
+
+    def _near_rows(self, member: EncodedMember) -> spectral.NearRows:
+        key = id(member.encoding)
+        if key not in self._near:
+            most = max(s.n_neighbors for s in self.tail.scales if s.of_rows)
+            self._near[key] = spectral.NearRows(member.encoding, most)
+        return self._near[key]
 
     def _landmarks_of(self, member: EncodedMember, count: int) -> torch.Tensor:
         key = member.number, count

@@ -42,47 +42,85 @@ _ROWS_AT_A_TIME = 1 << 16
 
 
 class Search:
-    """Finds the nearest of some points; of many, nearly always."""
+    """Finds the nearest of some points; of many, nearly always.
 
-    def __init__(self, points: torch.Tensor) -> None:
-        self.points = points
+    Parameters
+    ----------
+    points : tensor of shape (p, e)
+    centers : tensor of shape (c, e), optional
+        Of cells, where they are not to be learnt from the points.
+    """
 
-    def __getstate__(self) -> dict[str, torch.Tensor]:
-        return {"points": self.points}  # whoever receives it makes cells anew
+    def __init__(
+        self, points: torch.Tensor, centers: torch.Tensor | None = None
+    ) -> None:
+        self.points, self._centers = points, centers
+
+    def __getstate__(self) -> dict[str, torch.Tensor | None]:
+        # Whoever receives it makes cells anew.
+        return {"points": self.points, "_centers": self._centers}
 
     def nearest(self, rows: torch.Tensor, r: int) -> torch.Tensor:
         """Numbers of the ``r`` nearest points of each row, nearest first, (n, r)."""
-        few = _FEW_POINTS[rows.device.type]
-        if len(self.points) <= few or not len(rows):
+        by_cells = are_many(self.points) or (self._centers is not None and rows.is_cpu)
+        if not by_cells or not len(rows):
             return nearest(rows, self.points, r)
+        found, sure = self.nearest_by_cells(rows, r)
+        # As in ``nearest``, the last one tells, since the first may be the row itself.
+        lost = ~sure[:, -1]
+        if bool(lost.any()):
+            found[lost] = nearest(rows[lost], self.points, r)
+        return found
+
+    def nearest_by_cells(
+        self, rows: torch.Tensor, r: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same, and which of them are sure, (n, r).
+
+        Others are not there, in cells with fewer points than are wanted, or so near
+        that in single precision distances drown.
+        """
         parts = rows.tensor_split(-(-len(rows) // _ROWS_AT_A_TIME))
-        return torch.cat([self._cells.nearest(part, r) for part in parts])
+        found, sure = zip(*[self._cells.nearest(p, r) for p in parts], strict=True)
+        return torch.cat(found), torch.cat(sure)
 
     @cached_property
     def _cells(self) -> _Cells:
-        return _Cells(self.points)
+        centers = self._centers
+        if centers is None:
+            centers = centers_of_cells(self.points)
+        return _Cells(self.points, centers)
+
+
+def are_many(points: torch.Tensor) -> bool:
+    """Whether a search among these points goes by cells."""
+    return len(points) > _FEW_POINTS[points.device.type]
+
+
+def centers_of_cells(points: torch.Tensor) -> torch.Tensor:
+    """Centres of the cells that a search would make of these points, (c, e)."""
+    count = len(points) // _POINTS_OF_A_CELL
+    # Always the same draw: the cells follow from the points, and need no file.
+    order = torch.randperm(len(points), generator=generator(0, "cells"))
+    some = points[order[: _LEARNT * count].to(points.device)]
+    return lloyd(lambda: iter([some]), some[:count], _ROUNDS)
 
 
 class _Cells:
     """Points by cell."""
 
-    def __init__(self, points: torch.Tensor) -> None:
-        count = len(points) // _POINTS_OF_A_CELL
-        # Always the same draw: the cells follow from the points, and need no file.
-        order = torch.randperm(len(points), generator=generator(0, "cells"))
-        some = points[order[: _LEARNT * count].to(points.device)]
-        self._points = points
-        self._centers = lloyd(lambda: iter([some]), some[:count], _ROUNDS)
-        home = nearest(points, self._centers)[:, 0]
-        self._members = _by_number(home, count)
+    def __init__(self, points: torch.Tensor, centers: torch.Tensor) -> None:
+        self._centers = centers
+        home = nearest(points, centers)[:, 0]
+        self._members = _by_number(home, len(centers))
         # About the middle of the cell: near rows would drown in rounding far off.
         self._matrices = [
             measure(points[members] - center)
-            for members, center in zip(self._members, self._centers, strict=True)
+            for members, center in zip(self._members, centers, strict=True)
         ]
 
-    def nearest(self, rows: torch.Tensor, r: int) -> torch.Tensor:
-        """As ``Search.nearest``.
+    def nearest(self, rows: torch.Tensor, r: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """As ``Search.nearest_by_cells``.
 
         What is farther than the r-th in a row's own cell is none of its nearest, and
         little is left to be put in order.
@@ -109,17 +147,11 @@ class _Cells:
         who, which, least, drowned = map(torch.cat, pairs)
         # Numbers that are not negative are in the order of their bits.
         keys = who << 32 | least.float().view(torch.int32)
-        counts = torch.bincount(who, minlength=len(rows))
-        firsts = (counts.cumsum(0) - counts)[:, None]
-        firsts = firsts + torch.arange(r, device=rows.device)
+        counts = torch.bincount(who, minlength=len(rows))[:, None]
+        places = torch.arange(r, device=rows.device)
+        firsts = counts.cumsum(0) - counts + places
         chosen = keys.argsort(stable=True)[firsts.clamp_(max=len(who) - 1)]
-        found = which[chosen]
-        # In cells with fewer points than are wanted, or too wide for single precision:
-        # as in ``nearest``, the last one tells, since the first may be the row itself.
-        lost = drowned[chosen[:, -1]] | (counts < r)
-        if bool(lost.any()):
-            found[lost] = nearest(rows[lost], self._points, r)
-        return found
+        return which[chosen], ~drowned[chosen] & (places < counts)
 
     def _each_cell(
         self, numbers: torch.Tensor, work: Callable[[int, torch.Tensor], Found]
