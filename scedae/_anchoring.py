@@ -9,7 +9,7 @@ from half of the rows to few; then with every row a landmark, where that can be 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from scedae._fusion import Anchored
 from scedae._model import FittedMember
 from scedae._random import generator
 from scedae._rows import ScaledRows
-from scedae._threads import share_out
+from scedae._threads import n_threads, share_out
 
 # Encodings that the judge ties rows by; more say the same.
 _JUDGE_CODES = 3
@@ -145,7 +145,7 @@ class Anchoring:
         scales = [s for s in self._distinct_scales(most) if not s.of_rows][:3][-2:]
         panels = []
         for i, scale in enumerate(scales):
-            words = f"graph {i + 1} of {len(scales)}"
+            words = _which(i, scales)
             share = _ANCHORED / len(scales)
             panels.append(
                 self._panel(self.at(scale, most, share=share, words=words), most)
@@ -179,13 +179,16 @@ class Anchoring:
         opinions: list[np.ndarray] = []
         centers: torch.Tensor | None = None
         finer = self._rows_alone  # whether every row as a landmark can be of use
+        looked = self._side_by_side(scales, n_clusters)
         for i, scale in enumerate(scales):
-            words = f"graph {i + 1} of {len(scales)}"
             if scale.of_rows and not finer:
-                self._tick(1 / len(scales), words)
+                self._tick(1 / len(scales), _which(i, scales))
                 continue
-            tried = self.at(scale, n_clusters, share=1 / len(scales), words=words)
-            trial = self._trial(tried, n_clusters, self.judge.rows)
+            if looked:
+                tried, trial = looked[i]
+            else:
+                tried = self._graph(i, scales, n_clusters)
+                trial = self._trial(tried, n_clusters)
             labels = trial.labels.cpu().numpy()
             verdict = self.judge.weigh(labels, n_clusters)
             said.append(_said(tried, verdict, chosen=False))
@@ -198,6 +201,26 @@ class Anchoring:
         assert best is not None
         said[chosen] = replace(said[chosen], chosen=True)
         return GraphChoice(best, tuple(said), tuple(opinions), centers)
+
+    def _side_by_side(
+        self, scales: list[Scale], n_clusters: int
+    ) -> list[tuple[Anchored, spectral.Partition]]:
+        """All graphs and trials at once, where threads are no more than graphs.
+
+        Much of an eigenproblem is serial. Where rows alone are looked at, graphs are
+        few and sure to be tried, and small enough to be kept together.
+        """
+        on_cpu = self._members[0].encoding.device.type == "cpu"
+        if not (on_cpu and self._rows_alone and 1 < n_threads() <= len(scales)):
+            return []
+        graphs = [self._graph(i, scales, n_clusters) for i in range(len(scales))]
+        assert len(self.judge.rows)  # is there before two of them ask for it
+        trials = share_out(lambda graph: self._trial(graph, n_clusters), graphs)
+        return list(zip(graphs, trials, strict=True))
+
+    def _graph(self, i: int, scales: list[Scale], n_clusters: int) -> Anchored:
+        share, words = 1 / len(scales), _which(i, scales)
+        return self.at(scales[i], n_clusters, share=share, words=words)
 
     @property
     def _rows_alone(self) -> bool:
@@ -326,19 +349,21 @@ class Anchoring:
         n_vectors = spectral.n_vectors(self.tail.embedding, n_clusters)
         return anchored.fusion.basis(n_vectors)
 
-    def _trial(
-        self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
-    ) -> spectral.Partition:
-        """Clusters of some rows, by one graph."""
+    def _trial(self, anchored: Anchored, n_clusters: int) -> spectral.Partition:
+        """Clusters of the judge's rows, by one graph."""
         fusion, basis = anchored.fusion, self._basis(anchored, n_clusters)
         time = spectral.embedding_time(basis, self.tail.embedding, n_clusters)
         return spectral.partition_rows(
-            fusion.points(basis, time, rows),
+            fusion.points(basis, time, self.judge.rows),
             n_clusters,
             self.seed,
             rounded=self.tail.rounded,
             n_starts=self._try.starts,
         )
+
+
+def _which(i: int, scales: Sequence[Scale]) -> str:
+    return f"graph {i + 1} of {len(scales)}"
 
 
 def _near(

@@ -2,8 +2,10 @@
 
 import warnings
 
+import joblib
 import numpy as np
 import pytest
+import torch
 from sklearn.datasets import make_blobs
 
 from scedae import SCEDAE, _defaults
@@ -196,6 +198,24 @@ def test_new_rows_are_searched_for_by_the_same_cells(rng, tmp_path, monkeypatch)
     np.testing.assert_array_equal(
         loaded.predict_proba(some), fitted.probabilities_[50:60]
     )
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_threads_do_not_matter(clear, monkeypatch, number):
+    """Two try two graphs side by side, three one after the other."""
+    monkeypatch.setitem(search._FEW_POINTS, "cpu", 300)
+    expected = fast().fit(clear[0])
+    monkeypatch.setattr(joblib, "cpu_count", lambda: number)
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        fitted = fast().fit(clear[0])
+    finally:
+        torch.set_num_threads(before)
+    assert fitted.candidates_ == expected.candidates_
+    np.testing.assert_array_equal(fitted.embedding_, expected.embedding_)
+    np.testing.assert_array_equal(fitted.probabilities_, expected.probabilities_)
+    assert fitted.stability_ == expected.stability_
 
 
 def test_cells_are_made_once(clear):

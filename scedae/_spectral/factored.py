@@ -6,6 +6,8 @@ the same eigenvalues, whose eigenvectors lead to those of the other.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 import torch
@@ -80,31 +82,45 @@ class FactoredInBlocks(FactoredGram):
         return _product(second, _product(first, vectors))
 
 
-# Some rows of a sparse matrix: columns, where each row starts, weights.
-_Slice = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+@dataclass(frozen=True)
+class _Slice:
+    """Some rows of a sparse matrix."""
+
+    rows: slice
+    columns: torch.Tensor  # of the entries, row after row
+    starts: torch.Tensor  # where each row begins among them
+    weights: torch.Tensor
+
+    def times(self, vectors: torch.Tensor) -> torch.Tensor:
+        # Takes a third of the time of scipy's product.
+        return torch.nn.functional.embedding_bag(
+            self.columns,
+            vectors,
+            self.starts,
+            per_sample_weights=self.weights,
+            mode="sum",
+        )
 
 
 def _slices(matrix: sp.csr_matrix) -> list[_Slice]:
-    parts = (matrix[i : i + _SLICE] for i in range(0, matrix.shape[0], _SLICE))
-    return [
-        (
-            torch.from_numpy(part.indices),
-            torch.from_numpy(part.indptr[:-1]),
-            torch.from_numpy(part.data.astype(np.float32)),
-        )
-        for part in parts
-    ]
+    found = []
+    for start in range(0, matrix.shape[0], _SLICE):
+        rows = slice(start, start + _SLICE)
+        part = matrix[rows]
+        arrays = part.indices, part.indptr[:-1], part.data.astype(np.float32)
+        found.append(_Slice(rows, *map(torch.from_numpy, arrays)))
+    return found
 
 
 def _product(slices: list[_Slice], vectors: torch.Tensor) -> torch.Tensor:
-    def times(part: _Slice) -> torch.Tensor:
-        columns, starts, weights = part
-        # A third of the time of scipy's product.
-        return torch.nn.functional.embedding_bag(
-            columns, vectors, starts, per_sample_weights=weights, mode="sum"
-        )
+    height = slices[-1].rows.start + len(slices[-1].starts)
+    found = vectors.new_empty(height, vectors.shape[1])
 
-    return torch.cat(share_out(times, slices))
+    def fill(part: _Slice) -> None:
+        found[part.rows] = part.times(vectors)
+
+    share_out(fill, slices)
+    return found
 
 
 class FactoredOnDevice:

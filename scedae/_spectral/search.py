@@ -140,18 +140,19 @@ class _Cells:
             i, j = (far <= limits[own]).nonzero(as_tuple=True)
             least = far[i, j]
             drowned = 2 * least < DROWNED * squares[i]
-            return own[i], self._members[cell][j], least, drowned
+            # Numbers that are not negative are in the order of their bits.
+            keys = own[i] << 32 | least.float().view(torch.int32)
+            return keys, self._members[cell][j], drowned
 
         self._each_cell(asked[:, 0], limit)
         pairs = zip(*self._each_cell(asked.flatten(), near), strict=True)
-        who, which, least, drowned = map(torch.cat, pairs)
-        # Numbers that are not negative are in the order of their bits.
-        keys = who << 32 | least.float().view(torch.int32)
-        counts = torch.bincount(who, minlength=len(rows))[:, None]
-        places = torch.arange(r, device=rows.device)
-        firsts = counts.cumsum(0) - counts + places
-        chosen = keys.argsort(stable=True)[firsts.clamp_(max=len(who) - 1)]
-        return which[chosen], ~drowned[chosen] & (places < counts)
+        keys, which, drowned = map(torch.cat, pairs)
+        keys, order = keys.sort(stable=True)
+        ends = torch.arange(len(rows) + 1, device=rows.device) << 32
+        ends = torch.searchsorted(keys, ends)[:, None]
+        places = ends[:-1] + torch.arange(r, device=rows.device)
+        chosen = order[places.clamp(max=len(order) - 1)]
+        return which[chosen], ~drowned[chosen] & (places < ends[1:])
 
     def _each_cell(
         self, numbers: torch.Tensor, work: Callable[[int, torch.Tensor], Found]
