@@ -9,7 +9,7 @@ from half of the rows to few; then with every row a landmark, where that can be 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -23,7 +23,7 @@ from scedae._fusion import Anchored
 from scedae._model import FittedMember
 from scedae._random import generator
 from scedae._rows import ScaledRows
-from scedae._threads import share_out
+from scedae._threads import n_threads, share_out
 
 # Encodings that the judge ties rows by; more say the same.
 _JUDGE_CODES = 3
@@ -47,6 +47,11 @@ class Trial:
 
     rows: int = spectral.MOST_JUDGED  # that the judge sees
     starts: int = 10  # of k-means for what it sees, which need not be the last word
+
+    @property
+    def is_thorough(self) -> bool:
+        """Whether the answer would have no more starts."""
+        return self.starts >= spectral.STARTS
 
 
 _USUAL = Trial()
@@ -86,6 +91,8 @@ class GraphChoice:
     anchored: Anchored
     said: tuple[spectral.GraphCandidate, ...]
     opinions: tuple[np.ndarray, ...] = ()  # labels of the judge's rows, by each graph
+    # Of k-means by the graph that is preferred, where nothing better will be found.
+    centers: torch.Tensor | None = None
 
     @property
     def agreement(self) -> float:
@@ -117,6 +124,7 @@ class Anchoring:
         self._landmarks: dict[tuple[int, int], torch.Tensor] = {}
         self._found: dict[tuple[int, float], tuple[torch.Tensor, spectral.Neighbors]]
         self._found = {}
+        self._near: dict[int, spectral.NearRows] = {}  # by the encoding
         self._chosen: dict[int, GraphChoice] = {}
 
     def of_some(self, members: list[EncodedMember]) -> Anchoring:
@@ -124,6 +132,7 @@ class Anchoring:
         encoded = EncodedEnsemble(members, (), self._all.rows)
         found = Anchoring(encoded, self.tail, self.seed, lambda share, words: None)
         found._landmarks, found._found = self._landmarks, self._found
+        found._near = self._near
         return found
 
     def count(self, numbers: range) -> tuple[spectral.Candidate, ...]:
@@ -136,7 +145,7 @@ class Anchoring:
         scales = [s for s in self._distinct_scales(most) if not s.of_rows][:3][-2:]
         panels = []
         for i, scale in enumerate(scales):
-            words = f"graph {i + 1} of {len(scales)}"
+            words = _which(i, scales)
             share = _ANCHORED / len(scales)
             panels.append(
                 self._panel(self.at(scale, most, share=share, words=words), most)
@@ -168,14 +177,19 @@ class Anchoring:
         lowest, chosen = math.inf, 0
         said: list[spectral.GraphCandidate] = []
         opinions: list[np.ndarray] = []
+        centers: torch.Tensor | None = None
         finer = self._rows_alone  # whether every row as a landmark can be of use
+        looked = self._side_by_side(scales, n_clusters)
         for i, scale in enumerate(scales):
-            words = f"graph {i + 1} of {len(scales)}"
             if scale.of_rows and not finer:
-                self._tick(1 / len(scales), words)
+                self._tick(1 / len(scales), _which(i, scales))
                 continue
-            tried = self.at(scale, n_clusters, share=1 / len(scales), words=words)
-            labels = self._trial(tried, n_clusters, self.judge.rows)
+            if looked:
+                tried, trial = looked[i]
+            else:
+                tried = self._graph(i, scales, n_clusters)
+                trial = self._trial(tried, n_clusters)
+            labels = trial.labels.cpu().numpy()
             verdict = self.judge.weigh(labels, n_clusters)
             said.append(_said(tried, verdict, chosen=False))
             opinions.append(labels)
@@ -183,9 +197,30 @@ class Anchoring:
                 finer |= self._basis(tried, n_clusters).holds_together(_HOLDS_TOGETHER)
             if best is None or verdict.score < _CLEARLY_LESS * lowest:
                 best, lowest, chosen = tried, verdict.score, len(said) - 1
+                centers = trial.kmeans_centers if self._try.is_thorough else None
         assert best is not None
         said[chosen] = replace(said[chosen], chosen=True)
-        return GraphChoice(best, tuple(said), tuple(opinions))
+        return GraphChoice(best, tuple(said), tuple(opinions), centers)
+
+    def _side_by_side(
+        self, scales: list[Scale], n_clusters: int
+    ) -> list[tuple[Anchored, spectral.Partition]]:
+        """All graphs and trials at once, where threads are no more than graphs.
+
+        Much of an eigenproblem is serial. Where rows alone are looked at, graphs are
+        few and sure to be tried, and small enough to be kept together.
+        """
+        on_cpu = self._members[0].encoding.device.type == "cpu"
+        if not (on_cpu and self._rows_alone and 1 < n_threads() <= len(scales)):
+            return []
+        graphs = [self._graph(i, scales, n_clusters) for i in range(len(scales))]
+        assert len(self.judge.rows)  # is there before two of them ask for it
+        trials = share_out(lambda graph: self._trial(graph, n_clusters), graphs)
+        return list(zip(graphs, trials, strict=True))
+
+    def _graph(self, i: int, scales: list[Scale], n_clusters: int) -> Anchored:
+        share, words = 1 / len(scales), _which(i, scales)
+        return self.at(scales[i], n_clusters, share=share, words=words)
 
     @property
     def _rows_alone(self) -> bool:
@@ -202,6 +237,9 @@ class Anchoring:
             self._tick(share / len(self._members), words)
             return found
 
+        if scale.of_rows:
+            for member in self._members:  # most of this is for all who share the rows
+                self._near_rows(member)
         if self._members[0].encoding.device.type == "cpu":
             pairs = share_out(anchored, self._members)
         else:
@@ -232,9 +270,10 @@ class Anchoring:
         self, member: EncodedMember, scale: Scale, n_clusters: int
     ) -> tuple[FittedMember, spectral.Affinity]:
         """Landmarks, bandwidth and column sums of one member, and its affinity."""
-        count = self._count(member, scale, n_clusters)
+        count, cells = self._count(member, scale, n_clusters), None
         if scale.of_rows:
-            landmarks, neighbors = self._near_rows(member, scale.of_rows)
+            landmarks, neighbors = self._some_rows(member, scale.of_rows)
+            cells = self._near_rows(member).centers
         else:
             landmarks = self._landmarks_of(member, count)
             neighbors = _near(member.encoding.blocks(), landmarks, scale.n_neighbors)
@@ -255,22 +294,27 @@ class Anchoring:
                 len(landmarks),
             ),
             columns=member.columns,
+            cells=cells,
         )
         return fitted, affinity
 
-    def _near_rows(
+    def _some_rows(
         self, member: EncodedMember, part: float
     ) -> tuple[torch.Tensor, spectral.Neighbors]:
         """Rows that are landmarks, and the nearest of them, for all graphs of such."""
         key = member.number, part
         if key not in self._found:
-            draws = self._draws(member)
-            landmarks = spectral.rows_themselves(member.encoding, part, draws)
             most = max(s.n_neighbors for s in self.tail.scales if s.of_rows == part)
-            # A search likes many at a time.
-            rows = torch.cat(list(member.encoding.blocks()))
-            self._found[key] = landmarks, _near([rows], landmarks, most)
+            near, draws = self._near_rows(member), self._draws(member)
+            self._found[key] = near.some(part, most, draws)
         return self._found[key]
+
+    def _near_rows(self, member: EncodedMember) -> spectral.NearRows:
+        key = id(member.encoding)
+        if key not in self._near:
+            most = max(s.n_neighbors for s in self.tail.scales if s.of_rows)
+            self._near[key] = spectral.NearRows(member.encoding, most)
+        return self._near[key]
 
     def _landmarks_of(self, member: EncodedMember, count: int) -> torch.Tensor:
         key = member.number, count
@@ -305,20 +349,21 @@ class Anchoring:
         n_vectors = spectral.n_vectors(self.tail.embedding, n_clusters)
         return anchored.fusion.basis(n_vectors)
 
-    def _trial(
-        self, anchored: Anchored, n_clusters: int, rows: torch.Tensor
-    ) -> np.ndarray:
-        """Clusters of some rows, by one graph, of shape (n,)."""
+    def _trial(self, anchored: Anchored, n_clusters: int) -> spectral.Partition:
+        """Clusters of the judge's rows, by one graph."""
         fusion, basis = anchored.fusion, self._basis(anchored, n_clusters)
         time = spectral.embedding_time(basis, self.tail.embedding, n_clusters)
-        partition = spectral.partition_rows(
-            fusion.points(basis, time, rows),
+        return spectral.partition_rows(
+            fusion.points(basis, time, self.judge.rows),
             n_clusters,
             self.seed,
             rounded=self.tail.rounded,
             n_starts=self._try.starts,
         )
-        return partition.labels.cpu().numpy()
+
+
+def _which(i: int, scales: Sequence[Scale]) -> str:
+    return f"graph {i + 1} of {len(scales)}"
 
 
 def _near(

@@ -171,6 +171,8 @@ class FittedMember:
     # (p,) how far rows near each landmark lie; files of older versions do not tell.
     usual: torch.Tensor | None = None
     columns: slice | None = None  # of scaled rows, that it sees; None: all of them
+    # (c, e) centres by which landmarks are searched; None: they follow from these.
+    cells: torch.Tensor | None = None
 
     def encode(self, rows: torch.Tensor) -> torch.Tensor:
         rows = seen_columns(rows, self.columns)
@@ -195,7 +197,7 @@ class FittedMember:
 
     @cached_property
     def _search(self) -> spectral.Search:
-        return spectral.Search(self.landmarks)
+        return spectral.Search(self.landmarks, self.cells)
 
     def to(self, device: torch.device) -> FittedMember:
         if self.landmarks.device == device:
@@ -207,6 +209,7 @@ class FittedMember:
             column_scale=self.column_scale.to(device),
             votes=self.votes.to(device),
             usual=None if self.usual is None else self.usual.to(device),
+            cells=None if self.cells is None else self.cells.to(device),
         )
 
 

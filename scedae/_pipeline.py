@@ -140,7 +140,14 @@ def _cluster(
     points = fusion.points(basis, time)
 
     progress.stage("assign")
-    partition = spectral.partition_rows(points, n_clusters, seed, rounded=tail.rounded)
+    partition = spectral.partition_rows(
+        points,
+        n_clusters,
+        seed,
+        rounded=tail.rounded,
+        # Of other rows beside those at hand, coordinates would be others.
+        start=choice.centers if rows.all_at_hand else None,
+    )
     pipeline = FittedPipeline(
         scaler,
         tuple(fusion.members),

@@ -2,14 +2,16 @@
 
 import warnings
 
+import joblib
 import numpy as np
 import pytest
+import torch
 from sklearn.datasets import make_blobs
 
 from scedae import SCEDAE, _defaults
 from scedae._anchoring import Anchoring, GraphChoice
 from scedae._rows_first import is_clear
-from scedae._spectral import GraphCandidate
+from scedae._spectral import GraphCandidate, search
 from scedae.metrics import clustering_accuracy
 from scedae.report import write_report
 
@@ -180,6 +182,40 @@ def test_new_rows_go_the_same_way(clear, tmp_path):
     loaded = SCEDAE.load(tmp_path / "model.scedae")
     assert loaded.candidates_ == fitted.candidates_
     np.testing.assert_array_equal(loaded.predict_confidence(X), fitted.confidence_)
+
+
+def test_new_rows_are_searched_for_by_the_same_cells(rng, tmp_path, monkeypatch):
+    monkeypatch.setitem(search._FEW_POINTS, "cpu", 300)
+    X = np.concatenate([rng.normal(c, 1, (900, 6)) for c in (0, 9)])
+    fitted = SCEDAE(2, effort="fast", random_state=0, device="cpu").fit(X)
+    first, second = fitted.pipeline_.members
+    assert not networks(fitted) and first.cells.equal(second.cells)
+    np.testing.assert_array_equal(fitted.predict_confidence(X), fitted.confidence_)
+    fitted.save(tmp_path / "model.scedae")
+    loaded = SCEDAE.load(tmp_path / "model.scedae")
+    np.testing.assert_array_equal(loaded.pipeline_.members[0].cells, first.cells)
+    some = X[50:60]
+    np.testing.assert_array_equal(
+        loaded.predict_proba(some), fitted.probabilities_[50:60]
+    )
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_threads_do_not_matter(clear, monkeypatch, number):
+    """Two try two graphs side by side, three one after the other."""
+    monkeypatch.setitem(search._FEW_POINTS, "cpu", 300)
+    expected = fast().fit(clear[0])
+    monkeypatch.setattr(joblib, "cpu_count", lambda: number)
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        fitted = fast().fit(clear[0])
+    finally:
+        torch.set_num_threads(before)
+    assert fitted.candidates_ == expected.candidates_
+    np.testing.assert_array_equal(fitted.embedding_, expected.embedding_)
+    np.testing.assert_array_equal(fitted.probabilities_, expected.probabilities_)
+    assert fitted.stability_ == expected.stability_
 
 
 def test_cells_are_made_once(clear):

@@ -10,6 +10,7 @@ import torch
 
 from scedae._device import resolve_device
 from scedae._rows.interface import Rows
+from scedae._threads import share_out
 
 # Rows whose squares are summed in one go: they stay in a CPU's cache, and fewer where
 # they are wide, since several copies of them in double precision are made.
@@ -109,7 +110,9 @@ def block_moments(device: torch.device | str, block: torch.Tensor) -> Moments:
     height = len(block)
     if block.is_cpu:
         height = min(max(_NUMBERS // max(block.shape[1], 1), 16), _HEIGHT)
-    return reduce(add, map(Moments.of, block.split(height)))
+    parts = block.split(height)
+    found = share_out(Moments.of, parts) if block.is_cpu else map(Moments.of, parts)
+    return reduce(add, found)
 
 
 def gather_statistics(rows: Rows) -> Statistics:

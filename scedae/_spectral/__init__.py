@@ -47,7 +47,6 @@ from scedae._spectral.landmarks import (
     LANDMARK_METHODS,
     Encoding,
     choose_landmarks,
-    rows_themselves,
 )
 from scedae._spectral.layers import (
     LAYER_TIMES,
@@ -59,6 +58,7 @@ from scedae._spectral.layers import (
     splitting_time,
 )
 from scedae._spectral.metric import round_clusters
+from scedae._spectral.near_rows import NearRows
 from scedae._spectral.novelty import distance_ratio, usual_distances
 from scedae._spectral.number import Candidate, best_of_each, candidates_for
 from scedae._spectral.panel import (
@@ -87,6 +87,7 @@ __all__ = [
     "GraphCandidate",
     "Judge",
     "Layer",
+    "NearRows",
     "Neighbors",
     "Panel",
     "Partition",
@@ -126,7 +127,6 @@ __all__ = [
     "probabilities",
     "revive_empty",
     "round_clusters",
-    "rows_themselves",
     "spectral_basis",
     "splitting_time",
     "stable_layers",

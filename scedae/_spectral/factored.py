@@ -6,6 +6,8 @@ the same eigenvalues, whose eigenvectors lead to those of the other.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 import torch
@@ -70,23 +72,55 @@ class FactoredInBlocks(FactoredGram):
 
     def __init__(self, affinity: FusedAffinity) -> None:
         super().__init__(affinity)
-        self._slices = _slices(self._factor), _slices(self._factor.T)
+        self._slices = _slices(self._factor), _slices(self._factor.T.tocsr())
 
     def there(self, vectors: np.ndarray) -> torch.Tensor:
         return torch.from_numpy(vectors.astype(np.float32))
 
     def times_block(self, vectors: torch.Tensor) -> torch.Tensor:
         first, second = self._slices
-        return torch.from_numpy(_product(second, _product(first, vectors.numpy())))
+        return _product(second, _product(first, vectors))
 
 
-def _slices(matrix: sp.spmatrix) -> list[sp.csr_matrix]:
-    rows = matrix.tocsr().astype(np.float32)
-    return [rows[i : i + _SLICE] for i in range(0, rows.shape[0], _SLICE)]
+@dataclass(frozen=True)
+class _Slice:
+    """Some rows of a sparse matrix."""
+
+    rows: slice
+    columns: torch.Tensor  # of the entries, row after row
+    starts: torch.Tensor  # where each row begins among them
+    weights: torch.Tensor
+
+    def times(self, vectors: torch.Tensor) -> torch.Tensor:
+        # Takes a third of the time of scipy's product.
+        return torch.nn.functional.embedding_bag(
+            self.columns,
+            vectors,
+            self.starts,
+            per_sample_weights=self.weights,
+            mode="sum",
+        )
 
 
-def _product(slices: list[sp.csr_matrix], vectors: np.ndarray) -> np.ndarray:
-    return np.concatenate(share_out(lambda rows: rows @ vectors, slices))
+def _slices(matrix: sp.csr_matrix) -> list[_Slice]:
+    found = []
+    for start in range(0, matrix.shape[0], _SLICE):
+        rows = slice(start, start + _SLICE)
+        part = matrix[rows]
+        arrays = part.indices, part.indptr[:-1], part.data.astype(np.float32)
+        found.append(_Slice(rows, *map(torch.from_numpy, arrays)))
+    return found
+
+
+def _product(slices: list[_Slice], vectors: torch.Tensor) -> torch.Tensor:
+    height = slices[-1].rows.start + len(slices[-1].starts)
+    found = vectors.new_empty(height, vectors.shape[1])
+
+    def fill(part: _Slice) -> None:
+        found[part.rows] = part.times(vectors)
+
+    share_out(fill, slices)
+    return found
 
 
 class FactoredOnDevice:

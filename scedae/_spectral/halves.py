@@ -31,6 +31,7 @@ from scedae._spectral.embedding import (
 )
 from scedae._spectral.factored import gram_of
 from scedae._spectral.kmeans import kmeans, kmeans_from, means_by_label
+from scedae._threads import share_out
 
 # Starts and rounds of k-means for an opinion, which need not be as good as the answer.
 _STARTS = 3
@@ -107,12 +108,7 @@ def opposed_halves(
     # Neighbours in the list are alike (snapshots of one training, members on the
     # rows): taking turns gives some of each kind to both halves.
     members = affinities[::2], affinities[1::2] or affinities
-    rows = order.tensor_split(2)
-    first, second = (
-        _half(own, half, asked, n_wanted)
-        for own, half in zip(members, rows, strict=True)
-    )
-    return first, second
+    return _both(members, order.tensor_split(2), asked, n_wanted)
 
 
 def member_halves(
@@ -124,9 +120,22 @@ def member_halves(
     that are thin. Not for a single member, which would stand in both halves.
     """
     rows = torch.arange(len(affinities[0].columns), device=asked.device)
-    first, second = (
-        _half(own, rows, asked, n_wanted) for own in (affinities[::2], affinities[1::2])
-    )
+    members = affinities[::2], affinities[1::2]
+    return _both(members, (rows, rows), asked, n_wanted)
+
+
+def _both(
+    members: tuple[Sequence[Affinity], Sequence[Affinity]],
+    rows: Sequence[torch.Tensor],
+    asked: torch.Tensor,
+    n_wanted: int,
+) -> tuple[Half, Half]:
+    """Two halves; on a CPU side by side, since much of an eigenproblem is serial."""
+
+    def half(side: int) -> Half:
+        return _half(members[side], rows[side], asked, n_wanted)
+
+    first, second = share_out(half, (0, 1)) if asked.is_cpu else map(half, (0, 1))
     return first, second
 
 

@@ -49,18 +49,6 @@ def choose_landmarks(
     return lloyd(encoding.blocks, start, _LLOYD_ROUNDS)
 
 
-def rows_themselves(
-    encoding: Encoding, part: float, generator: torch.Generator
-) -> torch.Tensor:
-    """Landmarks that are rows, each spot once: this part of all spots."""
-    rows = torch.cat(list(encoding.blocks()))
-    places = first_appearances(rows)
-    if part < 1:
-        order = torch.randperm(len(places), generator=generator)
-        places = places[order[: round(part * len(places))].sort().values.to(places)]
-    return rows[places]
-
-
 def first_appearances(rows: torch.Tensor) -> torch.Tensor:
     """Numbers of the rows that equal none before them, ascending.
 

@@ -10,12 +10,12 @@ from scedae._numerics import times
 from scedae._random import generator
 from scedae._spectral.confidence import margin
 from scedae._spectral.distances import nearest
-from scedae._spectral.kmeans import kmeans
+from scedae._spectral.kmeans import kmeans, kmeans_from
 from scedae._spectral.metric import round_clusters
 
 # Of ten starts none may end in the best clusters: on USPS one in four does.
 STARTS = 30
-_START_ROUNDS = 15
+_START_ROUNDS, _ROUNDS = 15, 100
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Partition:
     centers: torch.Tensor  # (k, q) in that metric
     points: torch.Tensor  # (n, q) in that metric
     labels: torch.Tensor  # (n,)
-    kmeans_labels: torch.Tensor  # (n,) before clusters were made round
+    kmeans_centers: torch.Tensor  # (k, q) before clusters were made round
+    kmeans_labels: torch.Tensor  # (n,) of those
     kmeans_margin: float  # mean over the rows, of those labels
 
 
@@ -37,18 +38,27 @@ def partition_rows(
     *,
     rounded: bool,
     n_starts: int = STARTS,
+    start: torch.Tensor | None = None,
 ) -> Partition:
-    """k-means, and then clusters made round if asked for."""
-    random = generator(seed, "assign")
-    centers = kmeans(
-        points, n_clusters, random, n_starts=n_starts, n_iter_start=_START_ROUNDS
-    ).centers
-    first = nearest(points, centers)[:, 0]
-    doubt = float(margin(points, centers, first).cpu().numpy().mean())
-    if not rounded:
-        metric = torch.eye(points.shape[1]).to(points)
-        return Partition(metric, centers, points, first, first, doubt)
-    metric, centers = round_clusters(points, centers)
-    points = times(points, metric)
-    labels = nearest(points, centers)[:, 0]
-    return Partition(metric, centers, points, labels, first, doubt)
+    """k-means, and then clusters made round if asked for.
+
+    ``start`` has centres that were found among some of the points: the best of as many
+    starts, which need not be run again.
+    """
+    if start is None:
+        random = generator(seed, "assign")
+        found = kmeans(
+            points, n_clusters, random, n_starts=n_starts, n_iter_start=_START_ROUNDS
+        )
+    else:
+        found = kmeans_from(points, start, _ROUNDS)
+    first = found.centers
+    first_labels = nearest(points, first)[:, 0]
+    doubt = float(margin(points, first, first_labels).cpu().numpy().mean())
+    metric, centers = torch.eye(points.shape[1]).to(points), first
+    labels = first_labels
+    if rounded:
+        metric, centers = round_clusters(points, first)
+        points = times(points, metric)
+        labels = nearest(points, centers)[:, 0]
+    return Partition(metric, centers, points, labels, first, first_labels, doubt)

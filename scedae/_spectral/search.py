@@ -8,7 +8,9 @@ Each row is compared by itself, so what is found depends on neither place nor co
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
+from typing import TypeVar
 
 import torch
 
@@ -25,6 +27,8 @@ from scedae._spectral.distances import (
 from scedae._spectral.kmeans import lloyd
 from scedae._threads import share_out
 
+Found = TypeVar("Found")
+
 # Up to so many points all are looked at: a GPU is done with them before it has cells.
 _FEW_POINTS = {"cpu": 10_000, "cuda": 1 << 17}
 # Points of a cell, about, and cells that are searched.
@@ -38,99 +42,155 @@ _ROWS_AT_A_TIME = 1 << 16
 
 
 class Search:
-    """Finds the nearest of some points; of many, nearly always."""
+    """Finds the nearest of some points; of many, nearly always.
 
-    def __init__(self, points: torch.Tensor) -> None:
-        self.points = points
+    Parameters
+    ----------
+    points : tensor of shape (p, e)
+    centers : tensor of shape (c, e), optional
+        Of cells, where they are not to be learnt from the points.
+    """
 
-    def __getstate__(self) -> dict[str, torch.Tensor]:
-        return {"points": self.points}  # whoever receives it makes cells anew
+    def __init__(
+        self, points: torch.Tensor, centers: torch.Tensor | None = None
+    ) -> None:
+        self.points, self._centers = points, centers
+
+    def __getstate__(self) -> dict[str, torch.Tensor | None]:
+        # Whoever receives it makes cells anew.
+        return {"points": self.points, "_centers": self._centers}
 
     def nearest(self, rows: torch.Tensor, r: int) -> torch.Tensor:
         """Numbers of the ``r`` nearest points of each row, nearest first, (n, r)."""
-        few = _FEW_POINTS[rows.device.type]
-        if len(self.points) <= few or not len(rows):
+        by_cells = are_many(self.points) or (self._centers is not None and rows.is_cpu)
+        if not by_cells or not len(rows):
             return nearest(rows, self.points, r)
-        parts = [self._cells.nearest(part, r) for part in rows.split(_ROWS_AT_A_TIME)]
-        return torch.cat(parts)
+        found, sure = self.nearest_by_cells(rows, r)
+        # As in ``nearest``, the last one tells, since the first may be the row itself.
+        lost = ~sure[:, -1]
+        if bool(lost.any()):
+            found[lost] = nearest(rows[lost], self.points, r)
+        return found
+
+    def nearest_by_cells(
+        self, rows: torch.Tensor, r: int
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The same, and which of them are sure, (n, r).
+
+        Others are not there, in cells with fewer points than are wanted, or so near
+        that in single precision distances drown.
+        """
+        parts = rows.tensor_split(-(-len(rows) // _ROWS_AT_A_TIME))
+        found, sure = zip(*[self._cells.nearest(p, r) for p in parts], strict=True)
+        return torch.cat(found), torch.cat(sure)
 
     @cached_property
     def _cells(self) -> _Cells:
-        return _Cells(self.points)
+        centers = self._centers
+        if centers is None:
+            centers = centers_of_cells(self.points)
+        return _Cells(self.points, centers)
+
+
+def are_many(points: torch.Tensor) -> bool:
+    """Whether a search among these points goes by cells."""
+    return len(points) > _FEW_POINTS[points.device.type]
+
+
+def centers_of_cells(points: torch.Tensor) -> torch.Tensor:
+    """Centres of the cells that a search would make of these points, (c, e)."""
+    count = len(points) // _POINTS_OF_A_CELL
+    # Always the same draw: the cells follow from the points, and need no file.
+    order = torch.randperm(len(points), generator=generator(0, "cells"))
+    some = points[order[: _LEARNT * count].to(points.device)]
+    return lloyd(lambda: iter([some]), some[:count], _ROUNDS)
 
 
 class _Cells:
     """Points by cell."""
 
-    def __init__(self, points: torch.Tensor) -> None:
-        count = len(points) // _POINTS_OF_A_CELL
-        # Always the same draw: the cells follow from the points, and need no file.
-        order = torch.randperm(len(points), generator=generator(0, "cells"))
-        some = points[order[: _LEARNT * count].to(points.device)]
-        self._points = points
-        self._centers = lloyd(lambda: iter([some]), some[:count], _ROUNDS)
-        home = nearest(points, self._centers)[:, 0]
-        self._members = _by_number(home, count)
+    def __init__(self, points: torch.Tensor, centers: torch.Tensor) -> None:
+        self._centers = centers
+        home = nearest(points, centers)[:, 0]
+        self._members = _by_number(home, len(centers))
+        # About the middle of the cell: near rows would drown in rounding far off.
+        self._matrices = [
+            measure(points[members] - center)
+            for members, center in zip(self._members, centers, strict=True)
+        ]
 
-    def nearest(self, rows: torch.Tensor, r: int) -> torch.Tensor:
-        """As ``Search.nearest``."""
+    def nearest(self, rows: torch.Tensor, r: int) -> tuple[torch.Tensor, torch.Tensor]:
+        """As ``Search.nearest_by_cells``.
+
+        What is farther than the r-th in a row's own cell is none of its nearest, and
+        little is left to be put in order.
+        """
         n_searched = min(_SEARCHED, len(self._centers))
         asked = nearest(rows, self._centers, n_searched)
-        who_asks = _by_number(asked.flatten(), len(self._centers))
-        least = rows.new_full((asked.numel(), r), torch.inf)
-        chosen = torch.zeros_like(least, dtype=torch.long)
-        drowned = torch.zeros_like(least, dtype=torch.bool)
+        limits = rows.new_full((len(rows), 1), torch.inf)
 
-        def search(cell: int) -> None:
-            members, places = self._members[cell], who_asks[cell]
-            if len(members) and len(places):
-                at_hand = rows[places // n_searched]
-                wanted = min(r, len(members))
-                far, which, lost = self._nearest_within(cell, at_hand, wanted)
-                least[places, :wanted] = far
-                chosen[places, :wanted] = members[which]
-                drowned[places, :wanted] = lost
+        def limit(cell: int, own: torch.Tensor) -> None:
+            if len(self._members[cell]) >= r:
+                far = self._within(cell, rows[own])[0]
+                limits[own] = far.topk(r, dim=1, largest=False).values[:, -1:]
 
+        def near(cell: int, places: torch.Tensor) -> tuple[torch.Tensor, ...]:
+            own = places // n_searched
+            far, squares = self._within(cell, rows[own])
+            i, j = (far <= limits[own]).nonzero(as_tuple=True)
+            least = far[i, j]
+            drowned = 2 * least < DROWNED * squares[i]
+            # Numbers that are not negative are in the order of their bits.
+            keys = own[i] << 32 | least.float().view(torch.int32)
+            return keys, self._members[cell][j], drowned
+
+        self._each_cell(asked[:, 0], limit)
+        pairs = zip(*self._each_cell(asked.flatten(), near), strict=True)
+        keys, which, drowned = map(torch.cat, pairs)
+        keys, order = keys.sort(stable=True)
+        ends = torch.arange(len(rows) + 1, device=rows.device) << 32
+        ends = torch.searchsorted(keys, ends)[:, None]
+        places = ends[:-1] + torch.arange(r, device=rows.device)
+        chosen = order[places.clamp(max=len(order) - 1)]
+        return which[chosen], ~drowned[chosen] & (places < ends[1:])
+
+    def _each_cell(
+        self, numbers: torch.Tensor, work: Callable[[int, torch.Tensor], Found]
+    ) -> list[Found]:
+        """What becomes of each cell with the places of its number, a block at a time.
+
+        Cells without points or places are left out.
+        """
+        height = _BLOCK_ROWS[numbers.device.type]
+
+        def blocks(cell: int) -> list[Found]:
+            if not len(self._members[cell]) or not len(places[cell]):
+                return []
+            return [work(cell, part) for part in places[cell].split(height)]
+
+        places = _by_number(numbers, len(self._centers))
         cells = range(len(self._centers))
-        if rows.is_cpu:
-            share_out(search, cells)
-        else:
-            for cell in cells:
-                search(cell)
-        far, which = least.view(len(rows), -1).topk(r, dim=1, largest=False)
-        found = chosen.view(len(rows), -1).gather(1, which)
-        # In cells with fewer points than are wanted, or too wide for single precision:
-        # as in ``nearest``, the last one tells, since the first may be the row itself.
-        last = drowned.view(len(rows), -1).gather(1, which[:, -1:])[:, 0]
-        lost = last | far[:, -1].isinf()
-        if bool(lost.any()):
-            found[lost] = nearest(rows[lost], self._points, r)
-        return found
+        found = share_out(blocks, cells) if numbers.is_cpu else map(blocks, cells)
+        return [each for some in found for each in some]
 
-    def _nearest_within(
-        self, cell: int, rows: torch.Tensor, r: int
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """The nearest of a cell: half of the squared distances, places, and whether
-        the distances drown in rounding."""
-        center = self._centers[cell]
-        members = self._members[cell]
-        matrix = measure(self._points[members] - center)
-        height = _BLOCK_ROWS[rows.device.type]
+    def _within(
+        self, cell: int, rows: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Half of the squared distances to the points of a cell, (n, p), and squared
+        distances to its centre, (n,); of a block of rows."""
+        center, matrix = self._centers[cell], self._matrices[cell]
 
-        def choose(block: torch.Tensor) -> torch.Tensor:
-            # About the middle of the cell: near rows would drown in rounding far off.
+        def halves(block: torch.Tensor) -> torch.Tensor:
             offsets = block - center
-            halves = product(with_one(offsets, len(matrix))[None], matrix[None])[0]
-            halves = halves[:, : len(members)]
-            least, which = halves.topk(r, dim=1, largest=False)
             squares = offsets.square().sum(1, keepdim=True)
-            least += squares / 2
-            lost = 2 * least < DROWNED * squares
-            return torch.cat([least, which.to(least), lost.to(least)], dim=1)
+            far = product(with_one(offsets, len(matrix))[None], matrix[None])[0]
+            far = (far[:, :n_points] + squares / 2).clamp_(min=0)
+            return torch.cat([far, squares], dim=1)
 
-        found = by_blocks(choose, rows, rows.new_empty(len(rows), 3 * r), height)
-        least, which, lost = found.split(r, dim=1)
-        return least, which.long(), lost != 0
+        n_points = len(self._members[cell])
+        found = rows.new_empty(len(rows), n_points + 1)
+        by_blocks(halves, rows, found, _BLOCK_ROWS[rows.device.type])
+        return found[:, :-1], found[:, -1]
 
 
 def _by_number(numbers: torch.Tensor, count: int) -> tuple[torch.Tensor, ...]:

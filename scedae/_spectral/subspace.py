@@ -115,14 +115,15 @@ def _filtered(
     before, now = block, (product - middle * block) * (ratio / middle)
     for _ in range(1, degree):
         after = 1 / (2 / at_one - ratio)
-        step = (times(now) - middle * now) * (2 * after / middle)
-        before, now = now, step - (ratio * after) * before
+        step = times(now).sub_(now, alpha=middle).mul_(2 * after / middle)
+        before, now = now, step.sub_(before, alpha=ratio * after)
         ratio = after
     return now
 
 
 def _without(vectors: torch.Tensor, known: torch.Tensor) -> torch.Tensor:
-    return vectors - known @ (known.T @ vectors)
+    """What is left of vectors, in their place."""
+    return vectors.addmm_(known, known.T @ vectors, alpha=-1)
 
 
 def _orthonormal(vectors: torch.Tensor) -> torch.Tensor:

@@ -126,12 +126,16 @@ def pack_pipeline(pipeline: FittedPipeline) -> Packed:
         tensors[f"member.{i}.votes"] = member.votes
         if member.usual is not None:
             tensors[f"member.{i}.usual"] = member.usual
+        if member.cells is not None:
+            # Members on the same rows share them, which a file may not.
+            tensors[f"member.{i}.cells"] = member.cells.clone()
         members.append(
             {
                 "spec": pack_spec(member.spec),
                 "bandwidth": member.bandwidth,
                 "encoder": number,
                 **({} if member.usual is None else {"usual": True}),
+                **({} if member.cells is None else {"cells": True}),
                 **_pack_leading(member),
             }
         )
@@ -279,8 +283,10 @@ def _unpack_member(
     if 0 < bandwidth < _BANDWIDTHS[0]:
         raise record.wrong("bandwidth", bandwidth)
     usual = record.flag("usual", default=False)
+    cells = record.flag("cells", default=False)
     record.finish()
-    landmarks = archive.tensor(f"{prefix}.landmarks", None, width, dtype=torch.float32)
+    floats: Any = {"dtype": torch.float32}
+    landmarks = archive.tensor(f"{prefix}.landmarks", None, width, **floats)
     return FittedMember(
         spec=spec,
         encoder=encoder,
@@ -292,6 +298,9 @@ def _unpack_member(
         if usual
         else None,
         columns=columns,
+        cells=archive.tensor(f"{prefix}.cells", None, width, **floats)
+        if cells
+        else None,
     )
 
 

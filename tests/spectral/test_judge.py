@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from scedae import SCEDAE
-from scedae._spectral import Judge, judge, rows_themselves
+from scedae._spectral import Judge, NearRows, judge
 from scedae.internal import CodeRows
 
 
@@ -214,9 +214,9 @@ def test_with_every_row_a_landmark_rows_are_tied_to_their_nearest_rows(nearest_r
 
 def test_with_every_row_a_landmark_equal_rows_are_one(rng):
     X = rng.standard_normal((60, 4)).repeat(9, axis=0)
-    encoding, draws = CodeRows(torch.from_numpy(X)), torch.Generator().manual_seed(0)
-    np.testing.assert_array_equal(rows_themselves(encoding, 1.0, draws), X[::9])
-    some = rows_themselves(encoding, 0.8, draws).numpy()
+    near, draws = NearRows(CodeRows(torch.from_numpy(X)), 4), torch.Generator()
+    np.testing.assert_array_equal(near.some(1.0, 4, draws)[0], X[::9])
+    some = near.some(0.8, 4, draws)[0].numpy()
     assert len(np.unique(some, axis=0)) == len(some) == 48
 
 

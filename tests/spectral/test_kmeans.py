@@ -146,20 +146,34 @@ def test_of_equal_ends_the_first_stays(rng, monkeypatch):
     module = sys.modules[kmeans.__module__]
     for inertias, chosen in CASES:
         ends = [KMeansResult(points[i : i + 2], v) for i, v in enumerate(inertias)]
-        waiting = iter(ends)
-        monkeypatch.setattr(module, "kmeans_from", lambda *_, w=waiting: next(w))
+        monkeypatch.setattr(module, "_from_all", lambda *_, ends=ends: ends)
         assert kmeans(points, 2, seeded(), n_starts=3) is ends[chosen]
+
+
+@pytest.mark.parametrize("n_clusters", [3, 7, 60])
+def test_starts_run_together_end_where_each_would(rng, monkeypatch, n_clusters):
+    module = sys.modules[kmeans.__module__]
+    points = torch.tensor(rng.standard_normal((2500, 5)))
+    together = kmeans(points, n_clusters, seeded(), n_iter=12)
+    monkeypatch.setattr(module, "_CENTRES_AT_ONCE", 1)
+    alone = kmeans(points, n_clusters, seeded(), n_iter=12)
+    assert torch.equal(together.centers, alone.centers)
 
 
 def test_ten_starts_of_a_hundred_rounds_if_nobody_says_otherwise(rng, monkeypatch):
     module, rounds = sys.modules[kmeans.__module__], []
-    run = module.kmeans_from
+    run, run_all = module.kmeans_from, module._from_all
 
     def spy(points, start, n_iter):
         rounds.append(n_iter)
         return run(points, start, n_iter)
 
+    def spy_on_all(points, starts, n_iter):
+        rounds.extend([n_iter] * len(starts))
+        return run_all(points, starts, n_iter)
+
     monkeypatch.setattr(module, "kmeans_from", spy)
+    monkeypatch.setattr(module, "_from_all", spy_on_all)
     points = torch.tensor(rng.standard_normal((60, 2)))
     kmeans(points, 2, seeded())
     assert rounds == [100] * 10
