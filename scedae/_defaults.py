@@ -235,7 +235,7 @@ def resolve_effort(effort: str, n_rows: int, refining: Refining | None) -> Effor
 def resolve_hidden_layers(
     hidden_layers: str | Sequence[int], n_rows: int, n_columns: int, effort: Effort
 ) -> tuple[int, ...]:
-    """``"auto"``: small for few rows or few columns, medium below 64, else by effort."""
+    """``"auto"``: small for few rows or columns, medium below 64, else by effort."""
     if not isinstance(hidden_layers, str):
         return tuple(hidden_layers)
     if n_rows < SMALL_DATA_ROWS or n_columns <= effort.narrow_columns:
