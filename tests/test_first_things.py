@@ -43,7 +43,13 @@ def test_clusters_that_anybody_sees_are_found(cases, name):
 
 @pytest.mark.parametrize(
     "name",
-    ["3 blobs, 2 columns", "moons, 300 rows", "blobs of 500+60+20 rows, 5 columns"],
+    [
+        "3 blobs, 2 columns",
+        "moons, 300 rows",
+        "blobs of 500+60+20 rows, 5 columns",
+        "spirals, 1000 rows",
+        "outliers, 1%",  # rows that lie anywhere are no clusters
+    ],
 )
 def test_they_are_counted(cases, name):
     fitted = SCEDAE("auto", effort="fast", random_state=0).fit(cases[name].make(0)[0])
