@@ -131,12 +131,12 @@ class _Cells:
 
         def limit(cell: int, own: torch.Tensor) -> None:
             if len(self._members[cell]) >= r:
-                far = self._within(cell, rows[own])[0]
+                far = self._within(cell, rows.index_select(0, own))[0]
                 limits[own] = far.topk(r, dim=1, largest=False).values[:, -1:]
 
         def near(cell: int, places: torch.Tensor) -> tuple[torch.Tensor, ...]:
             own = places // n_searched
-            far, squares = self._within(cell, rows[own])
+            far, squares = self._within(cell, rows.index_select(0, own))
             i, j = (far <= limits[own]).nonzero(as_tuple=True)
             least = far[i, j]
             drowned = 2 * least < DROWNED * squares[i]
