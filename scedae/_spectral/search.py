@@ -26,7 +26,7 @@ from scedae._spectral.distances import (
     with_one,
 )
 from scedae._spectral.kmeans import lloyd
-from scedae._threads import share_out
+from scedae._threads import n_threads, share_out
 
 Found = TypeVar("Found")
 
@@ -82,7 +82,16 @@ class Search:
         that in single precision distances drown.
         """
         parts = rows.tensor_split(-(-len(rows) // _ROWS_AT_A_TIME))
-        found, sure = zip(*[self._cells.nearest(p, r) for p in parts], strict=True)
+        cells = self._cells  # made once
+
+        def search(part: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+            return cells.nearest(part, r)
+
+        # A thread that has a part of its own does not wait; with more threads than
+        # parts, they share the cells of each.
+        shared = rows.is_cpu and n_threads() <= len(parts)
+        pairs = share_out(search, parts) if shared else map(search, parts)
+        found, sure = zip(*pairs, strict=True)
         return torch.cat(found), torch.cat(sure)
 
     @cached_property
