@@ -132,14 +132,15 @@ def squared_distances(
     By differences, which is free of cancellation, and local to a row.
     """
     distances = torch.empty(index.shape, dtype=torch.float64, device=points.device)
-    targets = targets.double()
     height = max(_BLOCK_NUMBERS[points.device.type] // points.shape[1], 1)
 
     def fill(start: int) -> None:
         rows = slice(start, start + height)
         block = points[rows].double()
         for column in range(index.shape[1]):
-            difference = targets[index[rows, column]].sub_(block)
+            # In double precision after they are gathered, which is half the way then.
+            own = targets.index_select(0, index[rows, column])
+            difference = own.double().sub_(block)
             distances[rows, column] = difference.square_().sum(1)
 
     starts = range(0, len(points), height)

@@ -36,7 +36,8 @@ class NearRows:
         if are_many(self._spots):
             self.centers = centers_of_cells(self._spots)
             search = Search(self._spots, self.centers)
-            self._found, self._sure = search.nearest_by_cells(self._rows, 2 * most)
+            found, self._sure = search.nearest_by_cells(self._rows, 2 * most)
+            self._found = found.int()  # half the memory of long numbers
 
     def some(
         self, part: float, n_neighbors: int, generator: torch.Generator
@@ -59,16 +60,16 @@ class NearRows:
         search = Search(landmarks, self.centers)
         if self.centers is None:
             return search.nearest(self._rows, r)
-        numbers = chosen.new_full((len(self._spots),), -1)
-        numbers[chosen] = torch.arange(len(chosen), device=chosen.device)
+        numbers = self._found.new_full((len(self._spots),), -1)
+        numbers[chosen] = torch.arange(len(chosen)).to(numbers)
         own = numbers[self._found]
         known = own >= 0
-        ranks = known.cumsum(1)
+        ranks = known.cumsum(1, dtype=torch.int32)
         # As in a search, the last one tells.
         enough = (known & (ranks == r) & self._sure).any(1)
         taken = known & (ranks <= r) & enough[:, None]
         columns = own.new_empty(len(own), r)
         columns[enough] = own[taken].view(-1, r)
         if not bool(enough.all()):
-            columns[~enough] = search.nearest(self._rows[~enough], r)
+            columns[~enough] = search.nearest(self._rows[~enough], r).int()
         return columns

@@ -57,3 +57,17 @@ def test_many_starts_are_compared_early(points, monkeypatch):
     monkeypatch.setattr(partition, "kmeans", spy)
     partition_rows(points, 3, 0, rounded=False)
     assert asked == {"n_starts": 30, "n_iter_start": 15}
+
+
+def test_what_was_found_among_some_is_a_start(points, monkeypatch):
+    truth = torch.arange(3).repeat_interleave(100)
+    some = partition_rows(points[::2], 3, 0, rounded=True)
+    monkeypatch.setattr(partition, "kmeans", None)  # no starts are run
+    found = partition_rows(points, 3, 0, rounded=True, start=some.kmeans_centers)
+    # Means of all points now, and clusters are made round as ever.
+    own = nearest(points, found.kmeans_centers)[:, 0]
+    assert torch.equal(own, found.kmeans_labels)
+    means = torch.stack([points[own == i].mean(0) for i in range(3)])
+    torch.testing.assert_close(found.kmeans_centers, means)
+    pairs = torch.bincount(3 * found.labels + truth, minlength=9).view(3, 3)
+    assert float(pairs.amax(1).sum()) == len(points)
