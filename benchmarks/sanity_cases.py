@@ -71,6 +71,20 @@ def wild_units(seed: int) -> Data:
     return X * np.array([1, 1e3, 1e-3, 10, 1e5]), y
 
 
+def with_flags(shares: Sequence[float], seed: int) -> Data:
+    """Clusters in six columns of several units, beside columns of two values."""
+    X, y = far_blobs([200] * 3, 6, seed)
+    draw = np.random.default_rng(seed)
+    flags = draw.random((len(X), len(shares))) < shares
+    return np.column_stack([X * [1, 5, 20, 0.1, 3, 1], flags]), y
+
+
+def skewed(seed: int) -> Data:
+    """Clusters in the logarithms of the columns, as of incomes or concentrations."""
+    X, y = far_blobs([200] * 4, 5, seed)
+    return np.exp(X / X.std(0)) * np.array([1, 1e3, 1e-3, 10, 1e5]), y
+
+
 def with_outliers(share: float, seed: int) -> Data:
     """Four clusters and rows anywhere, which have the label -1 and are not scored."""
     X, y = far_blobs([200] * 4, 5, seed)
@@ -138,6 +152,10 @@ def _cases() -> dict[str, Case]:
             lambda s, share=share: with_outliers(share, s), 4, 4
         )
     found["wild units"] = _known(wild_units, 4)
+    found["skewed columns"] = _known(skewed, 4)
+    for shares in ((0.5,), (0.2,), (0.5, 0.3, 0.1)):
+        words = ", ".join(f"{share:.0%}" for share in shares)
+        found[f"flags of {words}"] = _known(lambda s, p=shares: with_flags(p, s), 3)
     for d in (2, 10):
         found[f"one blob, {d} columns"] = Case(
             lambda s, d=d: cloud(800, d, s, uniform=False), 3, 1

@@ -44,8 +44,8 @@ from scedae._rows import (
     Scaler,
     draw,
     find_directions,
-    fit_scaler,
     gather_statistics,
+    learn_scaler,
     rows_to_learn,
     side_by_side,
 )
@@ -146,11 +146,13 @@ or list of MemberSpec, default="structure"
         float32 in any case. ``"auto"`` takes TF32 on a GPU and float32 on a CPU,
         which knows no other. bfloat16 is the fastest; what each costs in quality is
         within the spread of seeds (``docs/appendix/lab-notes.md``).
-    scale : {"auto", "none", "raw", "range", "log", "minmax", "l2", "standard"}, \
-default="auto"
+    scale : {"auto", "none", "raw", "range", "log", "minmax", "l2", "standard", \
+"power"}, default="auto"
         How columns are brought into a range the networks can learn; see
         :mod:`scedae._rows.scaling` for the rule behind ``"auto"``. ``"none"`` centres
-        columns that are not within [0, 1], ``"raw"`` leaves every value alone.
+        columns that are not within [0, 1], ``"raw"`` leaves every value alone,
+        ``"power"`` standardises columns, takes the skew out of them (Yeo and Johnson)
+        and gives columns of few values less weight.
     n_directions : "auto", int or None, default="auto"
         Scaled rows are centred, turned to their principal directions and brought to
         one common scale, which networks learn in a tenth of the steps; of more
@@ -388,7 +390,7 @@ default="auto"
             if self.random_state is None:
                 seed = remembered_seed(folder, together(names), seed)
         scalers = [
-            self._turned(fit_scaler(known, self.scale), part, seed)
+            self._turned(learn_scaler(part, known, self.scale, seed), part, seed)
             for part, known in zip(parts, statistics, strict=True)
         ]
         whole = side_by_side(rows, scalers)

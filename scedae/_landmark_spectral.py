@@ -18,8 +18,8 @@ from scedae._rows import (
     SCALES,
     AnyScaler,
     Rows,
-    fit_scaler,
     gather_statistics,
+    learn_scaler,
     side_by_side,
 )
 from scedae._shell.base import COMMON_CONSTRAINTS, SPECTRAL_CONSTRAINTS
@@ -44,8 +44,8 @@ class LandmarkSpectralClustering(SpectralClusterer):
         Nearest landmarks each row is tied to.
     embedding : {"lsc", "diffusion"}, default="lsc"
         See :class:`SCEDAE`.
-    scale : {"none", "auto", "raw", "range", "log", "minmax", "l2", "standard"}, \
-default="none"
+    scale : {"none", "auto", "raw", "range", "log", "minmax", "l2", "standard", \
+"power"}, default="none"
         Distances are taken between rows scaled like this.
     device : str or torch.device, default="auto"
     random_state : int, RandomState, Generator or None, default=None
@@ -106,8 +106,12 @@ member_agreement_, stability_, suggestion_, pipeline_, seed_
     def _prepare(self, rows: Rows, progress: Progress) -> Prepared:
         parts = [view.rows for view in rows.views] or [rows]
         statistics = [gather_statistics(part) for part in parts]
-        scalers = [fit_scaler(known, self.scale) for known in statistics]
-        start = partial(self._start, progress, root_seed(self.random_state))
+        seed = root_seed(self.random_state)
+        scalers = [
+            learn_scaler(part, known, self.scale, seed)
+            for part, known in zip(parts, statistics, strict=True)
+        ]
+        start = partial(self._start, progress, seed)
         equal = [known.constant for known in statistics]
         names = [view.name for view in rows.views]
         views = map(start, parts, scalers, equal, names)  # none of one matrix

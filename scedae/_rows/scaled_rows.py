@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from scedae._random import generator
 from scedae._rows.interface import Rows
+from scedae._rows.marginals import find_marginals, rows_to_look_at
 from scedae._rows.memory import AtHand, TensorRows
-from scedae._rows.scaling import Scaling
+from scedae._rows.scaling import Scaler, Scaling, fit_scaler, is_one_unit
+from scedae._rows.statistics import Statistics
 from scedae._rows.stream import EPOCH_PLACES, Stream
 from scedae._rows.view_scaler import AnyScaler
 
@@ -159,3 +161,16 @@ def draw(rows: Rows, scaler: AnyScaler, at_most: int, seed: int) -> torch.Tensor
     source = ScaledRows(rows.sample(seed), scaler)
     order = torch.randperm(source.n_rows, generator=generator(seed, "draw"))
     return source.take(order[:at_most].sort().values.to(source.device))
+
+
+def learn_scaler(rows: Rows, statistics: Statistics, scale: str, seed: int) -> Scaler:
+    """The scaler of these rows, with what single columns ask for."""
+    scaler = fit_scaler(statistics, scale)
+    if scaler.kind != "power":
+        return scaler
+    sample = draw(rows, scaler, rows_to_look_at(rows.n_columns), seed)
+    found = find_marginals(sample)
+    alike = scale == "auto" and is_one_unit(statistics)
+    if found is None or (alike and not found.has_heaps):
+        return replace(scaler, kind="standard")
+    return replace(scaler, marginals=found)

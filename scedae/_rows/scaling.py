@@ -9,8 +9,11 @@ the first line that fits:
    maximum;
 3. the columns share a unit and the values are bounded (pixels, pen positions,
    log-normalised expression): ``range``, one offset and one factor for all columns;
-4. anything else (standardised, unbounded, columns of different units): ``standard``,
-   each column centred and divided by its deviation, cut at ten deviations.
+4. anything else (unbounded, standardised, columns of different units): ``power``,
+   that is ``standard``, each column centred and divided by its deviation, cut at ten
+   deviations, and then what ``marginals`` says of skewed columns and of few values;
+   ``standard`` alone, where nothing is to be mended, or where all columns share a unit
+   and none has few values.
 
 Asked for on other values, ``none`` only centres the columns, which no distance notices;
 ``raw`` leaves every value alone, whatever it is.
@@ -29,22 +32,32 @@ import torch
 from scedae._device import resolve_device
 from scedae._numerics import lengths
 from scedae._rows.directions import Directions
+from scedae._rows.marginals import Marginals
 from scedae._rows.statistics import Statistics
 
 if TYPE_CHECKING:
     from scedae._rows.view_scaler import AnyScaler
 
-SCALES = ("auto", "none", "raw", "range", "log", "minmax", "l2", "standard")
+SCALES = ("auto", "none", "raw", "range", "log", "minmax", "l2", "standard", "power")
 
 # Farther from the centre no square fits into float32.
 _LARGEST = 1e18
 _STANDARD_LIMIT = 10.0
+# Deviations of columns that were standardised differ by less than this factor.
+_EQUAL = 1.01
 
 
 def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
     spans = (high - low)[high > low]
     common = float(high.max() - low.min())
     return len(spans) > 0 and float(spans.median()) >= common / 10
+
+
+def is_one_unit(statistics: Statistics) -> bool:
+    """Whether columns share a unit; once standardised, no two of them do."""
+    widths = statistics.variance[statistics.variance > 0].sqrt()
+    standardised = len(widths) > 0 and bool(widths.max() < _EQUAL * widths.min())
+    return _share_a_unit(statistics.minimum, statistics.maximum) and not standardised
 
 
 def choose_scale(statistics: Statistics) -> str:
@@ -54,10 +67,10 @@ def choose_scale(statistics: Statistics) -> str:
         return "none"
     mostly_zero = statistics.low >= 0 and statistics.zero_share >= 0.5
     if mostly_zero and statistics.high > 10 * statistics.positive_mean:
-        return "log" if _share_a_unit(low.log1p(), high.log1p()) else "standard"
+        return "log" if _share_a_unit(low.log1p(), high.log1p()) else "power"
     span = statistics.high - statistics.low
     bounded = mostly_zero or span <= 6 * statistics.deviation
-    return "range" if bounded and _share_a_unit(low, high) else "standard"
+    return "range" if bounded and _share_a_unit(low, high) else "power"
 
 
 @dataclass(frozen=True)
@@ -65,8 +78,9 @@ class Scaler:
     """A fitted scaling; it treats every row by itself.
 
     ``bounded`` says that scaled columns of training rows lie in [0, 1]. New rows
-    beyond the training range are cut to it. With ``directions`` the scaled rows are
-    turned, and there may be fewer columns than before.
+    beyond the training range are cut to it. ``marginals`` bend and weigh standardised
+    columns. With ``directions`` the scaled rows are turned, and there may be fewer
+    columns than before.
     """
 
     kind: str
@@ -74,6 +88,7 @@ class Scaler:
     offset: torch.Tensor  # (d,) float64
     factor: torch.Tensor  # (d,) float64
     directions: Directions | None = None
+    marginals: Marginals | None = None
 
     @property
     def n_columns(self) -> int:
@@ -86,6 +101,11 @@ class Scaler:
     def turns(self) -> bool:
         """Whether rows are turned to their principal directions, which takes long."""
         return self.directions is not None
+
+    @property
+    def standardises(self) -> bool:
+        """Whether columns are centred and divided by their deviations."""
+        return self.kind in ("standard", "power")
 
     @property
     def ends_bounded(self) -> bool:
@@ -113,8 +133,10 @@ class Scaler:
         if self.bounded:
             block = block.clamp(0, 1)
         else:
-            limit = _STANDARD_LIMIT if self.kind == "standard" else _LARGEST
+            limit = _STANDARD_LIMIT if self.standardises else _LARGEST
             block = block.clamp(-limit, limit)
+        if self.marginals is not None:
+            block = self.marginals(block)
         return block.float()
 
     def to(self, device: torch.device) -> Scaler:
@@ -123,6 +145,7 @@ class Scaler:
             offset=self.offset.to(device),
             factor=self.factor.to(device),
             directions=self.directions and self.directions.to(device),
+            marginals=self.marginals and self.marginals.to(device),
         )
 
 
@@ -132,7 +155,10 @@ def _inverse(span: torch.Tensor) -> torch.Tensor:
 
 
 def fit_scaler(statistics: Statistics, scale: str) -> Scaler:
-    """A scaler of the kind asked for, or of the kind the rule chooses."""
+    """A scaler of the kind asked for, or of the kind the rule chooses.
+
+    What ``power`` does beyond ``standard`` is learnt from rows: ``learn_scaler``.
+    """
     kind = choose_scale(statistics) if scale == "auto" else scale
     low, high = statistics.minimum, statistics.maximum
     offset, factor = torch.zeros_like(low), torch.ones_like(low)

@@ -21,7 +21,7 @@ from scedae._members import MemberSpec
 from scedae._prepared import Prepared
 from scedae._progress import Progress
 from scedae._random import root_seed
-from scedae._rows import SCALES, AnyScaler, Rows, fit_scaler, gather_statistics
+from scedae._rows import SCALES, AnyScaler, Rows, gather_statistics, learn_scaler
 from scedae._shell.base import COMMON_CONSTRAINTS
 
 # Beyond any use: more units of a layer, or epochs, are a slip of the hand.
@@ -113,15 +113,15 @@ def one_network(
     given: NetworkParameters, rows: Rows, progress: Progress, n_landmarks: int
 ) -> Prepared:
     """The start of a baseline: one autoencoder on scaled rows."""
-    statistics = gather_statistics(rows)
-    scaler = fit_scaler(statistics, given.scale)
+    statistics, seed = gather_statistics(rows), root_seed(given.random_state)
+    scaler = learn_scaler(rows, statistics, given.scale, seed)
     widths = hidden_widths(given, rows, BASELINE)
     return Prepared(
         rows,
         scaler,
         [MemberSpec(widths, n_epochs(given, rows, BASELINE), n_landmarks)],
         training_options(given, rows, scaler),
-        seed=root_seed(given.random_state),
+        seed=seed,
         rows_are_equal=statistics.constant,
         progress=progress,
     )

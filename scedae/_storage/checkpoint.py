@@ -201,6 +201,8 @@ def _scaling(scaler: AnyScaler) -> tuple[object, ...]:
     if isinstance(scaler, ViewScaler):
         return scaler.names, [_scaling(part) for part in scaler.parts]
     scales = [scaler.offset.tolist(), scaler.factor.tolist()]
+    if scaler.marginals is not None:
+        scales += [tensor.tolist() for tensor in vars(scaler.marginals).values()]
     if scaler.directions is not None:
         scales += [scaler.directions.matrix.tolist()]
     return scaler.kind, scales

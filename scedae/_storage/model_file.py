@@ -24,7 +24,14 @@ from scedae._model import (
     MemberReport,
     Refinement,
 )
-from scedae._rows import SCALES, AnyScaler, Directions, Scaler, ViewScaler
+from scedae._rows import (
+    SCALES,
+    AnyScaler,
+    Directions,
+    Marginals,
+    Scaler,
+    ViewScaler,
+)
 from scedae._spectral import (
     EMBEDDINGS,
     Basis,
@@ -51,6 +58,14 @@ _LEAST_USUAL = 1e-150
 # rows that all lie on their landmarks.
 _BANDWIDTHS = (1e-150, 1e150)
 
+# Of what is done with each column by itself; no power beyond these is looked for.
+_MARGINALS = {
+    "power": (-10.0, 10.0),
+    "center": (-1e12, 1e12),
+    "factor": (0.0, 1e300),
+    "weight": (0.0, 1.0),
+}
+
 
 def pack_scaler(scaler: AnyScaler) -> Packed:
     """A scaler, or one for each view."""
@@ -71,8 +86,12 @@ def _pack_one(scaler: Scaler, prefix: str) -> Packed:
         "kind": scaler.kind,
         "bounded": scaler.bounded,
         "turned": directions is not None,
+        "marginals": scaler.marginals is not None,
     }
     tensors = {f"{prefix}.offset": scaler.offset, f"{prefix}.factor": scaler.factor}
+    if scaler.marginals is not None:
+        for name, tensor in vars(scaler.marginals).items():
+            tensors[f"{prefix}.marginals.{name}"] = tensor
     if directions is not None:
         tensors[f"{prefix}.center"] = directions.center
         tensors[f"{prefix}.directions"] = directions.matrix
@@ -98,6 +117,7 @@ def _unpack_one(
 ) -> Scaler:
     kind = record.choice("kind", SCALES)
     bounded, turned = record.flag("bounded"), record.flag("turned")
+    has_marginals = record.flag("marginals", default=False)
     record.finish()
     # Of raw columns, whose squares are finite.
     offset = archive.tensor(f"{prefix}.offset", n_columns, least=-1e155, most=1e155)
@@ -108,7 +128,16 @@ def _unpack_one(
         center = archive.tensor(f"{prefix}.center", n_columns, dtype=short)
         matrix = archive.tensor(f"{prefix}.directions", n_columns, None, dtype=short)
         directions = Directions(center, matrix)
-    return Scaler(kind, bounded, offset, factor, directions)
+    marginals = None
+    if has_marginals:
+        parts = {
+            name: archive.tensor(
+                f"{prefix}.marginals.{name}", n_columns, least=low, most=high
+            )
+            for name, (low, high) in _MARGINALS.items()
+        }
+        marginals = Marginals(**parts)
+    return Scaler(kind, bounded, offset, factor, directions, marginals)
 
 
 def pack_pipeline(pipeline: FittedPipeline) -> Packed:

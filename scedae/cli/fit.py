@@ -32,7 +32,9 @@ class Preset(StrEnum):
 # Those that ``SCEDAE`` takes, written again: its own are dear to import. A test
 # compares them.
 EnsembleName = Literal["structure", "initialization", "epochs", "landmarks"]
-ScaleName = Literal["auto", "none", "raw", "range", "log", "minmax", "l2", "standard"]
+ScaleName = Literal[
+    "auto", "none", "raw", "range", "log", "minmax", "l2", "standard", "power"
+]
 PrecisionName = Literal["auto", "float32", "tf32", "bfloat16"]
 EffortName = Literal["fast", "default", "best"]
 Decimal = Literal["auto", ".", ","]

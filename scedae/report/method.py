@@ -17,6 +17,8 @@ _SCALING = {
     "minmax": "each column brought into 0 … 1 by itself",
     "l2": "each row divided by its length",
     "standard": "each column centred and divided by its standard deviation",
+    "power": "each column centred and divided by its standard deviation, skewed ones "
+    "by a power first (Yeo–Johnson); columns of few values weigh less",
 }
 _ENSEMBLES = {
     "structure": "differ in the order of the hidden layers",

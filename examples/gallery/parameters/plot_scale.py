@@ -24,7 +24,7 @@ sets = {
     "lsun, second column × 400": (units, of_lsun, 3),
     "digits (pixels)": (digits[:900], of_digit[:900], 10),
 }
-scales = ("auto", "none", "range", "minmax", "standard", "log", "l2")
+scales = ("auto", "none", "range", "minmax", "standard", "power", "log", "l2")
 figure, ax = plt.subplots(figsize=(9.5, 4), layout="constrained")
 for place, (X, y, k) in enumerate(sets.values()):
     for offset, scale in enumerate(scales):
