@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn import datasets
+from sklearn.preprocessing import minmax_scale
 
 Data = tuple[np.ndarray, np.ndarray]
 
@@ -77,6 +78,11 @@ def with_flags(shares: Sequence[float], seed: int) -> Data:
     draw = np.random.default_rng(seed)
     flags = draw.random((len(X), len(shares))) < shares
     return np.column_stack([X * [1, 5, 20, 0.1, 3, 1], flags]), y
+
+
+def from_0_to_1(seed: int) -> Data:
+    X, y = with_flags((0.5, 0.2), seed)
+    return minmax_scale(X), y
 
 
 def skewed(seed: int) -> Data:
@@ -156,6 +162,7 @@ def _cases() -> dict[str, Case]:
     for shares in ((0.5,), (0.2,), (0.5, 0.3, 0.1)):
         words = ", ".join(f"{share:.0%}" for share in shares)
         found[f"flags of {words}"] = _known(lambda s, p=shares: with_flags(p, s), 3)
+    found["flags, from 0 to 1"] = _known(from_0_to_1, 3)
     for d in (2, 10):
         found[f"one blob, {d} columns"] = Case(
             lambda s, d=d: cloud(800, d, s, uniform=False), 3, 1

@@ -22,6 +22,9 @@ CASES = (
     "repeated rows",
     "outliers, 5%",
     "wild units",
+    "skewed columns",
+    "flags of 20%",
+    "flags, from 0 to 1",
 )
 
 

@@ -3,14 +3,16 @@
 The rule behind ``scale="auto"`` looks at the values alone, in one pass, and takes
 the first line that fits:
 
-1. every value lies in [0, 1] already (scaled pixels, TF-IDF): ``none``, as it is;
-2. no value is negative, at least half are zero, and the largest is over ten times
+1. columns were scaled one by one, so that no two share a unit (equal deviations, or
+   each from exactly 0 to 1 and not of these two values alone): ``power``, see below;
+2. every value lies in [0, 1] already (scaled pixels, TF-IDF): ``none``, as it is;
+3. no value is negative, at least half are zero, and the largest is over ten times
    the mean of the positive ones (counts): ``log``, that is log(1 + x) over its
    maximum;
-3. the columns share a unit and the values are bounded (pixels, pen positions,
+4. the columns share a unit and the values are bounded (pixels, pen positions,
    log-normalised expression): ``range``, one offset and one factor for all columns;
-4. anything else (unbounded, standardised, columns of different units): ``power``,
-   that is ``standard``, each column centred and divided by its deviation, cut at ten
+5. anything else (unbounded, or columns of different units): ``power``, that is
+   ``standard``, each column centred and divided by its deviation, cut at ten
    deviations, and then what ``marginals`` says of skewed columns and of few values;
    ``standard`` alone, where nothing is to be mended, or where all columns share a unit
    and none has few values.
@@ -43,8 +45,11 @@ SCALES = ("auto", "none", "raw", "range", "log", "minmax", "l2", "standard", "po
 # Farther from the centre no square fits into float32.
 _LARGEST = 1e18
 _STANDARD_LIMIT = 10.0
-# Deviations of columns that were standardised differ by less than this factor.
-_EQUAL = 1.01
+# Deviations of columns that were standardised differ by less than this factor, and of
+# fewer columns it may be chance.
+_EQUAL, _FEWEST_SCALED = 1.001, 3
+# What is left of 0 and 1 in columns that were brought there.
+_ROUNDING = 1e-6
 
 
 def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
@@ -54,15 +59,29 @@ def _share_a_unit(low: torch.Tensor, high: torch.Tensor) -> bool:
 
 
 def is_one_unit(statistics: Statistics) -> bool:
-    """Whether columns share a unit; once standardised, no two of them do."""
-    widths = statistics.variance[statistics.variance > 0].sqrt()
-    standardised = len(widths) > 0 and bool(widths.max() < _EQUAL * widths.min())
-    return _share_a_unit(statistics.minimum, statistics.maximum) and not standardised
+    """Whether all columns share a unit, as far as their values tell."""
+    alike = _share_a_unit(statistics.minimum, statistics.maximum)
+    return alike and not _were_scaled_one_by_one(statistics)
+
+
+def _were_scaled_one_by_one(statistics: Statistics) -> bool:
+    """Whether several columns have one deviation, or one range from 0 to 1."""
+    varies = statistics.variance > 0
+    if int(varies.sum()) < _FEWEST_SCALED:
+        return False
+    widths = statistics.variance[varies].sqrt()
+    low, high = statistics.minimum[varies], statistics.maximum[varies]
+    flags_alone = statistics.positive_mean == 1
+    off = torch.maximum(low.abs(), (high - 1).abs())
+    from_0_to_1 = bool((off < _ROUNDING).all()) and not flags_alone
+    return from_0_to_1 or bool(widths.max() < _EQUAL * widths.min())
 
 
 def choose_scale(statistics: Statistics) -> str:
     """The rule of ``scale="auto"``, as written at the top of this file."""
     low, high = statistics.minimum, statistics.maximum
+    if _were_scaled_one_by_one(statistics):
+        return "power"
     if statistics.low >= 0 and statistics.high <= 1:
         return "none"
     mostly_zero = statistics.low >= 0 and statistics.zero_share >= 0.5

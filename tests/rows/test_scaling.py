@@ -30,6 +30,11 @@ KINDS = {
         ),
         "range",
     ),
+    "columns from 0 to 1": (
+        lambda g: MinMaxScaler().fit_transform(g.lognormal(0, 1, (500, 5))),
+        "power",
+    ),
+    "flags alone": (lambda g: (g.random((500, 5)) < 0.3) * 1.0, "none"),
     "scaled pixels": (lambda g: g.random((500, 30)), "none"),
     "pixels in [-1, 1]": (lambda g: g.uniform(-1, 1, (500, 30)), "range"),
     "tf-idf": (
