@@ -68,6 +68,29 @@ def test_a_fit_is_the_same_from_every_format(kind, X, tmp_path, few_are_drawn):
         )
 
 
+def test_columns_that_differ_are_bent_alike_in_every_format(
+    X, tmp_path, few_are_drawn, rng
+):
+    flags = rng.random((len(X), 2)) < [0.3, 0.5]
+    flags[:, 1] ^= X[:, 0] > 0  # noise too, but not the same everywhere
+    table = np.column_stack([np.exp(X / 4) * [1, 50, 3e3, 0.1, 7], flags])
+    containers = in_formats(table.astype(np.float32), tmp_path)
+    models = {name: model("scedae").fit(where) for name, where in containers.items()}
+    first = models["npy"]
+    found = first.pipeline_.scaler.marginals
+    assert (found.power != 1).any()
+    assert (found.weight < 1).any()
+    for name, fitted in models.items():
+        for mine, other in zip(
+            vars(found).values(),
+            vars(fitted.pipeline_.scaler.marginals).values(),
+            strict=True,
+        ):
+            np.testing.assert_allclose(mine, other, atol=1e-6)
+        score = adjusted_rand_score(plain(fitted.labels_), plain(first.labels_))
+        assert score >= 0.99, name
+
+
 @pytest.mark.parametrize("kind", ["scedae", "lsc"])
 def test_memory_and_file_agree_for_the_same_landmarks_and_encoders(
     kind, X, tmp_path, few_are_drawn
