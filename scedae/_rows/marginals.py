@@ -62,7 +62,7 @@ class Marginals:
     def __call__(self, rows: torch.Tensor) -> torch.Tensor:
         """Rows of standardised columns; float64, so that no bit depends on a place."""
         there = self.to(rows.device)
-        found = rows.double()
+        found = rows.to(torch.float64, copy=True)
         bent = there.power != 1
         found[:, bent] = to_powers(found[:, bent], there.power[bent])
         found = (found - there.center).mul_(there.factor).clamp_(-_LIMIT, _LIMIT)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from scedae.report.numerals import seconds
 from scedae.report.run import Run
 from scedae.report.source import NamedRows
@@ -17,9 +19,9 @@ _SCALING = {
     "minmax": "each column brought into 0 … 1 by itself",
     "l2": "each row divided by its length",
     "standard": "each column centred and divided by its standard deviation",
-    "power": "each column centred and divided by its standard deviation, skewed ones "
-    "by a power first (Yeo–Johnson); columns of few values weigh less",
+    "power": "each column centred and divided by its standard deviation",
 }
+_MOST_NAMES = 6  # of columns, in a sentence
 _ENSEMBLES = {
     "structure": "differ in the order of the hidden layers",
     "initialization": "differ in their random start",
@@ -218,9 +220,30 @@ def _scaled(model: Any, scaler: Any) -> str:
     mixed = hasattr(model, "table_") and not hasattr(model, "views_")
     if scaler.kind == "none" and mixed:
         text = "each column of the table has the weight of one standardised column"
+    if scaler.marginals is not None:
+        text += _mended(scaler.marginals, getattr(model, "feature_names_in_", None))
     if scaler.directions is not None:
         n = scaler.n_columns
         text += f"; then turned to {n:,} principal direction{'' if n == 1 else 's'}"
+    return text
+
+
+def _mended(marginals: Any, names: Any) -> str:
+    """Which columns take a power, weigh less, or nothing; with their names."""
+    weight = marginals.weight.numpy()
+    found = {
+        "skewed, and taken to a power (Yeo–Johnson)": marginals.power.numpy() != 1,
+        "of few values, with less weight": (weight > 0) & (weight < 1),
+        "of few values, left out since no other column goes with it": weight == 0,
+    }
+    text = ""
+    for words, which in found.items():
+        if which.any():
+            n = int(which.sum())
+            text += f"; {n:,} column{'' if n == 1 else 's'} {words}"
+            if names is not None and len(names) == len(which):
+                some = [str(name) for name in np.asarray(names)[which][:_MOST_NAMES]]
+                text += f" ({', '.join([*some, '…'] if n > len(some) else some)})"
     return text
 
 

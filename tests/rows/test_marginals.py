@@ -1,6 +1,7 @@
 """Single columns: powers against scikit-learn's, weights against the formula."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from sklearn.preprocessing import PowerTransformer, StandardScaler
@@ -10,6 +11,8 @@ from scedae._rows import MemoryRows, gather_statistics, learn_scaler
 from scedae._rows import marginals as module
 from scedae._rows.marginals import find_marginals, likeliest_powers, to_powers
 from scedae.metrics import evaluate
+from scedae.report.method import facts
+from scedae.report.run import read_run
 
 
 def skewed_columns(rng, n_rows=400):
@@ -128,7 +131,9 @@ def test_a_row_has_the_same_bits_in_any_place(rng):
     X = np.column_stack([skewed_columns(rng), rng.integers(0, 3, 400)])
     found = find_marginals(torch.from_numpy(X), seed=0)
     rows = torch.from_numpy(X).float()
-    together = found(rows).float()
+    together, before = found(rows).float(), X.copy()
+    found(torch.from_numpy(X))
+    np.testing.assert_array_equal(X, before)  # whose rows they are, keeps them
     for place in (0, 1, 7, 399):
         alone = found(rows[place : place + 1]).float()
         assert torch.equal(alone[0], together[place])
@@ -149,6 +154,25 @@ def test_columns_of_two_values_do_not_cut_the_clusters(seed, shares):
     X = np.column_stack([far * [1, 5, 20, 0.1, 3, 1], flags])
     model = SCEDAE(3, effort="fast", random_state=0).fit(X)
     assert evaluate(y, model.labels_)["ari"] > 0.85
+
+
+def test_the_report_names_the_columns_that_were_mended(rng):
+    y = rng.integers(0, 2, 200)
+    table = pd.DataFrame(
+        {
+            "income": rng.lognormal(8, 0.8, 200),
+            "height": 170 + 10 * y + rng.standard_normal(200),
+            "weight": 70 + 9 * y + rng.standard_normal(200),
+            "member": (rng.random(200) < np.where(y == 1, 0.9, 0.1)) * 1.0,
+            "coin": (rng.random(200) < 0.5) * 1.0,
+        }
+    )
+    model = SCEDAE(2, effort="fast", epochs=5, random_state=0).fit(table)
+    said = dict(facts(model, read_run({})))["Scaling"]
+    assert "1 column skewed, and taken to a power (Yeo–Johnson) (income)" in said
+    assert "1 column of few values, with less weight (member)" in said
+    assert "1 column of few values, left out" in said
+    assert "(coin)" in said
 
 
 def test_columns_survive_the_model_file(rng, tmp_path):
