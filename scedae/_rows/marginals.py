@@ -4,7 +4,8 @@ A skewed column holds most rows on one spot and a few far away: whoever measures
 distances sees the few alone. It is taken to the power (Yeo and Johnson, 2000) after
 which it looks most like a normal one. A column of two heaps is skewed, too, where one
 is smaller, and stays as it is: Sarle's bimodality coefficient, (skewness² + 1) over the
-kurtosis, is 1 for two points and at most 2/3 for any gamma distribution.
+kurtosis, is 1 for two points and at most 2/3 for any gamma distribution. Rows very far
+out are a heap to it, too; they are cut.
 
 A column of few values falls into heaps, whatever the clusters: near rows are those of
 one heap, and a graph of them splits along it. So such a column weighs as much as it
