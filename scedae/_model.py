@@ -99,6 +99,7 @@ class FittedView:
 VERDICTS = {
     "kept": "the judge finds the refined clusters about as well cut off as before",
     "worse": "the judge finds the refined clusters worse cut off from each other",
+    "overruled": "it would move more rows than were left to it",
     "empty": "a cluster would have lost all its rows",
     "diverged": "the training of the network diverged",
     "single": "all rows are in one cluster",
@@ -111,7 +112,7 @@ class Refinement:
 
     Attributes
     ----------
-    verdict : {"kept", "worse", "empty", "diverged", "single"}
+    verdict : {"kept", "worse", "overruled", "empty", "diverged", "single"}
         Whether the labels are the refined ones, or why not.
     moved : float
         Share of the rows (of a sample, if they did not lie in memory) that the network

@@ -5,7 +5,9 @@ surest, nine tenths of each cluster; where it was not, the network decides, by w
 other rows of the neighbourhood are (``_autoencoder.student``). How far a row may be
 moved in that training follows from the rows: half of the distance to its tenth nearest.
 Where there is time, a second network learns from the first what that was surest of.
-The judge that chose the graph keeps the answer or refuses it.
+The judge that chose the graph keeps the answer or refuses it; it is also refused where
+more rows would move than were left to the network: whoever overrules the teacher has
+not learnt from it.
 """
 
 from __future__ import annotations
@@ -42,6 +44,8 @@ _MOST_REFERENCES = 20_000
 # A refined answer may cut this much more than the one before it. It nearly always cuts
 # a little more, as borders that are smooth in the rows are not those of the graph.
 _MOST_WORSE = 1.25
+# It may move the rows that were left to it, or as many others.
+_MOST_MOVED = 1 - _TAUGHT
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,10 @@ def _verdict(
         (*divmod(int(numbers[i]), n_clusters), int(counts[i]))
         for i in np.argsort(-counts, kind="stable")
     )
+    moved = len(pairs) / len(labels)
     verdict = "worse" if after > _MOST_WORSE * before else "kept"
+    if moved > _MOST_MOVED:
+        verdict = "overruled"
     if len(found.unique()) < len(labels.unique()):
         verdict = "empty"
-    return Refinement(verdict, len(pairs) / len(labels), flows, before, after)
+    return Refinement(verdict, moved, flows, before, after)

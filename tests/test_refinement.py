@@ -35,6 +35,7 @@ TINY = {
 
 # As they are without the fixtures below and of all tests.
 student_of, SHIPPED = Refining.student, dict(EFFORTS)
+SHIPPED_MOST_MOVED = module._MOST_MOVED
 
 
 @pytest.fixture(scope="module")
@@ -49,8 +50,9 @@ def rows():
 
 @pytest.fixture(scope="module", autouse=True)
 def small_students():
-    """Networks that learn in a second."""
+    """Networks that learn in a second, so badly that they move many rows."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_MOST_MOVED", 1)
         plan = StudentPlan(2, 24, 256, 2e-3, 150)
         patch.setattr(Refining, "student", lambda *_: plan)
         yield
@@ -160,6 +162,19 @@ def test_a_bad_answer_is_refused(rows, plain, monkeypatch, spoilt, verdict):
     assert refused.pipeline_.student is None
     np.testing.assert_array_equal(refused.labels_, plain.labels_)
     np.testing.assert_array_equal(refused.confidence_, plain.confidence_)
+
+
+def test_who_overrules_the_teacher_is_refused(rows, plain, model, monkeypatch):
+    moved = model.refinement_.moved
+    assert moved > 0
+    monkeypatch.setattr(module, "_MOST_MOVED", moved / 2)
+    refused = SCEDAE(3, refine=True, random_state=0, **TINY).fit(rows)
+    assert refused.refinement_.verdict == "overruled"
+    np.testing.assert_array_equal(refused.labels_, plain.labels_)
+
+
+def test_a_network_may_decide_about_as_many_rows_as_it_was_left():
+    assert pytest.approx(1 - module._TAUGHT) == SHIPPED_MOST_MOVED
 
 
 def lessons_of(monkeypatch):
