@@ -3,6 +3,7 @@
     python benchmarks/sanity.py --seeds 5 --jobs 2             fast and default: an hour
     python benchmarks/sanity.py --efforts fast --seeds 1       a few minutes
     python benchmarks/sanity.py --count --efforts fast         n_clusters="auto" as well
+    python benchmarks/sanity.py --shapes CLONE    see classic_shapes.py
 
 A case counts where the best of k-means, a Gaussian mixture, HDBSCAN and scikit-learn's
 spectral clustering has an ARI of 0.95. Ours holds there if it is at most 0.03 below.
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from classic_shapes import classic_shapes
 from joblib import Parallel, delayed
-from sanity_cases import CASES
+from sanity_cases import CASES, Case
 from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
@@ -44,10 +46,12 @@ def ari(y: np.ndarray, labels: np.ndarray) -> float:
     return float(adjusted_rand_score(y[known], labels[known]))
 
 
-def run(name: str, seed: int, efforts: list[str], *, count: bool) -> dict[str, Any]:
-    case = CASES[name]
+def run(
+    name: str, case: Case, seed: int, efforts: list[str], *, count: bool
+) -> dict[str, Any]:
     X, y = case.make(seed)
     found: dict[str, Any] = {"case": name, "seed": seed}
+    found |= {"asked": case.n_clusters, "truth": case.truth}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for peer, make in PEERS.items():
@@ -75,8 +79,8 @@ def ours(
 
 def best_peer(record: dict[str, Any]) -> float:
     """Of the peers that were asked for the same: HDBSCAN cannot be told a number."""
-    case = CASES[record["case"]]
-    asked = [p for p in PEERS if p != "hdbscan" or case.n_clusters == case.truth]
+    told = record["asked"] == record["truth"]
+    asked = [p for p in PEERS if p != "hdbscan" or told]
     return max(record[peer] for peer in asked)
 
 
@@ -89,10 +93,9 @@ def lost(records: list[dict[str, Any]], effort: str) -> tuple[list, int]:
 
 def counted(records: list[dict[str, Any]], effort: str) -> dict[str, Any]:
     """How often ``"auto"`` finds the number, of cases that have one over 1."""
-    truths = {name: case.truth for name, case in CASES.items()}
-    named = [r for r in records if (truths[r["case"]] or 0) > 1]
-    errors = [abs(r[f"{effort} auto"] - truths[r["case"]]) for r in named]
-    none = [r for r in records if truths[r["case"]] == 1]
+    named = [r for r in records if (r["truth"] or 0) > 1]
+    errors = [abs(r[f"{effort} auto"] - r["truth"]) for r in named]
+    none = [r for r in records if r["truth"] == 1]
     return {
         "exact": np.mean([e == 0 for e in errors]),
         "within one": np.mean([e <= 1 for e in errors]),
@@ -107,6 +110,8 @@ def counted(records: list[dict[str, Any]], effort: str) -> dict[str, Any]:
 
 def summary(records: list[dict[str, Any]], efforts: list[str], *, count: bool) -> None:
     for effort in efforts:
+        means = {who: np.mean([r[who] for r in records]) for who in (effort, *PEERS)}
+        print("mean ARI:", ", ".join(f"{who} {v:.3f}" for who, v in means.items()))
         below, n_clear = lost(records, effort)
         held = 1 - len(below) / max(n_clear, 1)
         print(f"{effort}: holds in {held:.1%} of {n_clear} clear fits")
@@ -126,13 +131,16 @@ def main() -> None:
     parser.add_argument("--efforts", nargs="+", default=["fast", "default"])
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--cases", nargs="+", default=list(CASES))
+    parser.add_argument("--cases", nargs="+", help="by name")
+    parser.add_argument("--shapes", type=Path, help="those of a clone, and no others")
     parser.add_argument("--count", action="store_true", help="n_clusters='auto' too")
     parser.add_argument("-o", "--output", type=Path, help="JSON lines")
     asked = parser.parse_args()
-    todo = [(name, seed) for name in asked.cases for seed in range(asked.seeds)]
+    cases = classic_shapes(asked.shapes) if asked.shapes else CASES
+    names = asked.cases or list(cases)
+    todo = [(name, seed) for name in names for seed in range(asked.seeds)]
     records = Parallel(n_jobs=asked.jobs, verbose=1)(
-        delayed(run)(name, seed, asked.efforts, count=asked.count)
+        delayed(run)(name, cases[name], seed, asked.efforts, count=asked.count)
         for name, seed in todo
     )
     if asked.output:

@@ -105,6 +105,39 @@ def repeated(seed: int) -> Data:
     return np.repeat(X, 10, axis=0), np.repeat(y, 10)
 
 
+def framed(seed: int) -> Data:
+    """A long thin frame around four squares: walks along it are slow."""
+    draw = np.random.default_rng(seed)
+    sizes = 1800, 280, 280, 280, 280
+    side, along = draw.integers(0, 4, sizes[0]), draw.uniform(-1, 1, sizes[0])
+    edge = np.where(side % 2, 1, -1) + 0.02 * draw.standard_normal(sizes[0])
+    lies = (side < 2)[:, None]
+    frame = np.where(lies, np.c_[along, edge], np.c_[edge, along])
+    corners = [(x, y) for x in (-0.4, 0.4) for y in (-0.4, 0.4)]
+    squares = [np.array(at) + draw.uniform(-0.25, 0.25, (280, 2)) for at in corners]
+    return np.concatenate([frame, *squares]), np.repeat(range(5), sizes)
+
+
+def ring_and_groups(seed: int) -> Data:
+    """A ring, what lies in it, and three groups of ten rows outside."""
+    draw = np.random.default_rng(seed)
+    X, y = datasets.make_circles(1000, factor=0.4, noise=0.04, random_state=seed)
+    places = np.array([[2.0, 0.3], [-1.8, 1.4], [0.2, -2.1]])
+    groups = np.repeat(places, 10, axis=0) + 0.05 * draw.standard_normal((30, 2))
+    return np.concatenate([X, groups]), np.r_[y, np.repeat([2, 3, 4], 10)]
+
+
+def near_and_far(seed: int) -> Data:
+    """Seven groups, and eight close together that are one from afar."""
+    draw = np.random.default_rng(seed)
+    turn = 2 * np.pi * np.arange(8) / 8
+    near = 1.5 * np.c_[np.cos(turn), np.sin(turn)]
+    far = 6 * np.c_[np.cos(turn[:7] * 8 / 7), np.sin(turn[:7] * 8 / 7)]
+    centers = np.repeat(np.concatenate([near, far]), 40, axis=0)
+    X = centers + 0.2 * draw.standard_normal(centers.shape)
+    return X, np.r_[np.zeros(320, int), np.repeat(np.arange(1, 8), 40)]
+
+
 def cloud(n_rows: int, n_columns: int, seed: int, *, uniform: bool) -> Data:
     draw = np.random.default_rng(seed)
     shape = n_rows, n_columns
@@ -152,6 +185,9 @@ def _cases() -> dict[str, Case]:
     found["20 far blobs, asked for 5"] = Case(
         lambda s: far_blobs([130] * 20, 5, s, apart=30), 5, 20
     )
+    found["frame around four squares"] = _known(framed, 5)
+    found["ring and three groups of 10 rows"] = _known(ring_and_groups, 5)
+    found["groups of which eight are one"] = Case(near_and_far, 8, None)
     found["repeated rows"] = _known(repeated, 4)
     for share in (0.01, 0.05):
         found[f"outliers, {share:.0%}"] = Case(

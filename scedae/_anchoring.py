@@ -30,9 +30,15 @@ _JUDGE_CODES = 3
 # A later graph is taken for a score below this part of the earlier one's. What differs
 # less, other rows or landmarks would turn around, and a fine graph loses the least.
 _CLEARLY_LESS = 0.97
+# A gap of the spectrum is believed for a score below this part of that without it:
+# where classes lie close together, a longer time of diffusion takes digits apart for
+# one that is a fifth less. Of shapes with a gap it is half. Few starts of k-means find
+# what is so clear.
+_FAR_LESS, _STARTS_AT_A_GAP = 0.7, 3
 # Every row is a landmark only where the first graph holds together, that is, where the
 # last of its singular values is below this. Others fall into crumbs already, and finer
-# ones would into more, at the cost of an eigensolver that cannot tell them apart.
+# ones would into more, at the cost of an eigensolver that cannot tell them apart. Of
+# few rows they cost next to nothing.
 _HOLDS_TOGETHER = 0.95
 # And where landmarks were planned for no more rows each than this: beyond, so many of
 # them cost more than they bring, and in a plane they are crumbs.
@@ -91,6 +97,8 @@ class GraphChoice:
     anchored: Anchored
     said: tuple[spectral.GraphCandidate, ...]
     opinions: tuple[np.ndarray, ...] = ()  # labels of the judge's rows, by each graph
+    # What its diffusion leaves of the last vector that so many clusters need.
+    kept: float = spectral.KEPT_OF_LAST_VECTOR
     # Of k-means by the graph that is preferred, where nothing better will be found.
     centers: torch.Tensor | None = None
 
@@ -103,6 +111,19 @@ class GraphChoice:
     def best(self) -> spectral.GraphCandidate:
         """What was said of the graph that is preferred."""
         return next(each for each in self.said if each.chosen)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """Clusters of the judge's rows by one graph, and the verdict on them."""
+
+    partition: spectral.Partition
+    verdict: spectral.Verdict
+    kept: float
+
+    @property
+    def labels(self) -> np.ndarray:
+        return self.partition.labels.cpu().numpy()
 
 
 class Anchoring:
@@ -174,38 +195,40 @@ class Anchoring:
             only = self.at(scales[0], n_clusters, share=1.0)
             return GraphChoice(only, (_said(only, None, chosen=True),))
         best: Anchored | None = None  # one graph is kept at a time: they are large
-        lowest, chosen = math.inf, 0
+        look: _Look | None = None
         said: list[spectral.GraphCandidate] = []
         opinions: list[np.ndarray] = []
-        centers: torch.Tensor | None = None
-        finer = self._rows_alone  # whether every row as a landmark can be of use
+        lowest, chosen = math.inf, 0
+        # Whether every row as a landmark can be of use.
+        few = self._members[0].encoding.n_rows <= spectral.DENSE_LIMIT
+        finer = self._rows_alone or few
         looked = self._side_by_side(scales, n_clusters)
         for i, scale in enumerate(scales):
             if scale.of_rows and not finer:
                 self._tick(1 / len(scales), _which(i, scales))
                 continue
             if looked:
-                tried, trial = looked[i]
+                tried, own = looked[i]
             else:
                 tried = self._graph(i, scales, n_clusters)
-                trial = self._trial(tried, n_clusters)
-            labels = trial.labels.cpu().numpy()
-            verdict = self.judge.weigh(labels, n_clusters)
-            said.append(_said(tried, verdict, chosen=False))
-            opinions.append(labels)
+                own = self._look(tried, n_clusters)
+            score = own.verdict.score
+            said.append(_said(tried, own, chosen=False))
+            opinions.append(own.labels)
             if best is None:
                 finer |= self._basis(tried, n_clusters).holds_together(_HOLDS_TOGETHER)
-            if best is None or verdict.score < _CLEARLY_LESS * lowest:
-                best, lowest, chosen = tried, verdict.score, len(said) - 1
-                centers = trial.kmeans_centers if self._try.is_thorough else None
+            if best is None or score < _CLEARLY_LESS * lowest:
+                best, look, lowest, chosen = tried, own, score, len(said) - 1
         assert best is not None
+        assert look is not None
         said[chosen] = replace(said[chosen], chosen=True)
-        return GraphChoice(best, tuple(said), tuple(opinions), centers)
+        centers = look.partition.kmeans_centers if self._try.is_thorough else None
+        return GraphChoice(best, tuple(said), tuple(opinions), look.kept, centers)
 
     def _side_by_side(
         self, scales: list[Scale], n_clusters: int
-    ) -> list[tuple[Anchored, spectral.Partition]]:
-        """All graphs and trials at once, where threads are no more than graphs.
+    ) -> list[tuple[Anchored, _Look]]:
+        """All graphs and looks at once, where threads are no more than graphs.
 
         Much of an eigenproblem is serial. Where rows alone are looked at, graphs are
         few and sure to be tried, and small enough to be kept together.
@@ -215,8 +238,8 @@ class Anchoring:
             return []
         graphs = [self._graph(i, scales, n_clusters) for i in range(len(scales))]
         assert len(self.judge.rows)  # is there before two of them ask for it
-        trials = share_out(lambda graph: self._trial(graph, n_clusters), graphs)
-        return list(zip(graphs, trials, strict=True))
+        looks = share_out(lambda graph: self._look(graph, n_clusters), graphs)
+        return list(zip(graphs, looks, strict=True))
 
     def _graph(self, i: int, scales: list[Scale], n_clusters: int) -> Anchored:
         share, words = 1 / len(scales), _which(i, scales)
@@ -349,17 +372,31 @@ class Anchoring:
         n_vectors = spectral.n_vectors(self.tail.embedding, n_clusters)
         return anchored.fusion.basis(n_vectors)
 
-    def _trial(self, anchored: Anchored, n_clusters: int) -> spectral.Partition:
-        """Clusters of the judge's rows, by one graph."""
+    def _look(self, anchored: Anchored, n_clusters: int) -> _Look:
+        """What one graph finds; after a longer time, if that is far better."""
+        kept, starts = spectral.KEPT_OF_LAST_VECTOR, self._try.starts
+        usual = self._look_after(anchored, n_clusters, kept, starts)
+        if self._rows_alone or self.tail.embedding == "lsc":
+            return usual
+        kept, starts = spectral.KEPT_AT_A_GAP, _STARTS_AT_A_GAP
+        later = self._look_after(anchored, n_clusters, kept, starts)
+        far_less = later.verdict.score < _FAR_LESS * usual.verdict.score
+        return later if far_less else usual
+
+    def _look_after(
+        self, anchored: Anchored, n_clusters: int, kept: float, n_starts: int
+    ) -> _Look:
         fusion, basis = anchored.fusion, self._basis(anchored, n_clusters)
-        time = spectral.embedding_time(basis, self.tail.embedding, n_clusters)
-        return spectral.partition_rows(
+        time = spectral.embedding_time(basis, self.tail.embedding, n_clusters, kept)
+        partition = spectral.partition_rows(
             fusion.points(basis, time, self.judge.rows),
             n_clusters,
             self.seed,
             rounded=self.tail.rounded,
-            n_starts=self._try.starts,
+            n_starts=n_starts,
         )
+        labels = partition.labels.cpu().numpy()
+        return _Look(partition, self.judge.weigh(labels, n_clusters), kept)
 
 
 def _which(i: int, scales: Sequence[Scale]) -> str:
@@ -379,8 +416,9 @@ def _near(
 
 
 def _said(
-    anchored: Anchored, verdict: spectral.Verdict | None, *, chosen: bool
+    anchored: Anchored, look: _Look | None, *, chosen: bool
 ) -> spectral.GraphCandidate:
+    verdict = None if look is None else look.verdict
     return spectral.GraphCandidate(
         anchored.n_landmarks,
         anchored.n_neighbors,
@@ -388,4 +426,5 @@ def _said(
         largest=None if verdict is None else verdict.largest,
         score=None if verdict is None else verdict.score,
         chosen=chosen,
+        longer=look is not None and look.kept < spectral.KEPT_OF_LAST_VECTOR,
     )

@@ -96,10 +96,16 @@ class Fusion:
         matrix = torch.from_numpy(spectral.embedding_matrix(basis, time))
         return spectral.embed(affinity, matrix.to(affinity.device))
 
-    def panel(self, basis: spectral.Basis, embedding: str, seed: int) -> spectral.Panel:
+    def panel(
+        self,
+        basis: spectral.Basis,
+        embedding: str,
+        seed: int,
+        kept: float = spectral.KEPT_OF_LAST_VECTOR,
+    ) -> spectral.Panel:
         """Those who can be asked for a second opinion."""
         scales = [member.column_scale for member in self.members]
-        return spectral.Panel(self.affinity, scales, basis, embedding, seed)
+        return spectral.Panel(self.affinity, scales, basis, embedding, seed, kept)
 
 
 def fuse_members(

@@ -123,7 +123,7 @@ def _cluster(
     progress.stage("anchor")
     choice = anchoring.choose(n_clusters)
     anchored = choice.anchored
-    name = view_to_leave_out(encoded, anchored, n_clusters, anchoring)
+    name = view_to_leave_out(encoded, choice, n_clusters, anchoring)
     if name is not None:  # once more, and perhaps another one
         assert isinstance(scaler, ViewScaler)
         scaler = scaler.only({*scaler.names} - {name})
@@ -135,8 +135,10 @@ def _cluster(
 
     progress.stage("embed")
     basis = fusion.basis(spectral.n_vectors(tail.embedding, n_clusters))
-    panel = fusion.panel(basis, tail.embedding, seed) if tail.split_halves else None
-    time = spectral.embedding_time(basis, tail.embedding, n_clusters)
+    panel = None
+    if tail.split_halves:
+        panel = fusion.panel(basis, tail.embedding, seed, choice.kept)
+    time = spectral.embedding_time(basis, tail.embedding, n_clusters, choice.kept)
     points = fusion.points(basis, time)
 
     progress.stage("assign")

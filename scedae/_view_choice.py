@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING
 from scedae import _spectral as spectral
 
 if TYPE_CHECKING:
-    from scedae._anchoring import Anchoring
+    from scedae._anchoring import Anchoring, GraphChoice
     from scedae._encoded import EncodedEnsemble
-    from scedae._fusion import Anchored
 
 # The others must be so many times more to be trusted: a view that adds a little is
 # worth more than one that is gone, and trust is an estimate.
@@ -27,13 +26,13 @@ _STARTS = 10
 
 def view_to_leave_out(
     encoded: EncodedEnsemble,
-    anchored: Anchored,
+    choice: GraphChoice,
     n_clusters: int,
     anchoring: Anchoring,
 ) -> str | None:
     """The name of the view that the others are better without, if there is one.
 
-    ``anchored`` are all members; the others get the graph that suits them.
+    ``choice`` is the graph of all members; the others get one that suits them.
     """
     seen = dict.fromkeys(member.spec.view for member in encoded.members)
     names = [name for name in seen if name is not None]
@@ -45,20 +44,20 @@ def view_to_leave_out(
         others = {*names} - {name}
         kept = [member for member in encoded.members if member.spec.view in others]
         among = anchoring.of_some(kept)
-        return _trust(among.choose(n_clusters).anchored, n_clusters, among)
+        return _trust(among.choose(n_clusters), n_clusters, among)
 
     without = {name: trust_without(name) for name in names}
     worst = max(without, key=lambda name: without[name])
-    needed = _CLEARLY * _trust(anchored, n_clusters, anchoring)
+    needed = _CLEARLY * _trust(choice, n_clusters, anchoring)
     return worst if without[worst] > needed else None
 
 
-def _trust(anchored: Anchored, n_clusters: int, anchoring: Anchoring) -> float:
+def _trust(choice: GraphChoice, n_clusters: int, anchoring: Anchoring) -> float:
     """How far clusters of some members are to be trusted, from 0 to 1."""
     tail, seed = anchoring.tail, anchoring.seed
-    fusion = anchored.fusion
+    fusion = choice.anchored.fusion
     basis = fusion.basis(spectral.n_vectors(tail.embedding, n_clusters))
-    time = spectral.embedding_time(basis, tail.embedding, n_clusters)
+    time = spectral.embedding_time(basis, tail.embedding, n_clusters, choice.kept)
     partition = spectral.partition_rows(
         fusion.points(basis, time),
         n_clusters,
@@ -66,6 +65,6 @@ def _trust(anchored: Anchored, n_clusters: int, anchoring: Anchoring) -> float:
         rounded=tail.rounded,
         n_starts=_STARTS,
     )
-    panel = fusion.panel(basis, tail.embedding, seed)
+    panel = fusion.panel(basis, tail.embedding, seed, choice.kept)
     stability = panel.stability(partition.kmeans_labels, n_clusters)
     return stability * partition.kmeans_margin

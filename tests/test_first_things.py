@@ -19,6 +19,8 @@ CASES = (
     "moons, 300 rows",
     "circles, 1000 rows",
     "stretched, 300 rows",
+    "frame around four squares",
+    "ring and three groups of 10 rows",
     "repeated rows",
     "outliers, 5%",
     "wild units",

@@ -23,7 +23,11 @@ from scedae._spectral.confidence import (
 )
 from scedae._spectral.distances import nearest
 from scedae._spectral.embedding import (
+    DENSE_LIMIT,
     EMBEDDINGS,
+    KEPT_AT_A_GAP,
+    KEPT_OF_LAST_VECTOR,
+    MOST_TIME,
     Basis,
     diffusion_time,
     embed,
@@ -71,11 +75,15 @@ from scedae._spectral.partition import STARTS, Partition, partition_rows
 from scedae._spectral.search import Search, nearest_landmarks
 
 __all__ = [
+    "DENSE_LIMIT",
     "EMBEDDINGS",
+    "KEPT_AT_A_GAP",
+    "KEPT_OF_LAST_VECTOR",
     "LANDMARK_METHODS",
     "LAYER_TIMES",
     "MOST_JUDGED",
     "MOST_REJECTED",
+    "MOST_TIME",
     "STARTS",
     "Affinity",
     "Basis",

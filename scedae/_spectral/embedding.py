@@ -28,11 +28,19 @@ EMBEDDINGS = ("diffusion", "lsc")
 # time, it kept its weight however clear the gap before it, and a large cluster was cut
 # instead of a small one found. A fixed t suits one data set and spoils another, since
 # how fast singular values fall depends on the data and on the number of landmarks.
-_KEPT_OF_LAST_VECTOR = 0.75
-_TIME_LIMITS = (0.5, 1000.0)
+KEPT_OF_LAST_VECTOR = 0.75
+# After a longer time less is left of that vector, and hardly anything of those within
+# clusters, where there is a gap between it and them.
+KEPT_AT_A_GAP = 0.25
+# What a walk leaves once in a million steps is as good as never left: after a thousand
+# steps, vectors within a long and thin cluster were still there.
+_LEAST_TIME, MOST_TIME = 0.5, 1e6
+
+# Vectors beside those that k clusters need.
+_MOST_MORE = 100
 
 # Up to here all eigenvectors by LAPACK: safe where eigenvalues coincide, and fast.
-_DENSE_LIMIT = 1200
+DENSE_LIMIT = 1200
 # What converges at all does so in a few dozen restarts.
 _MOST_RESTARTS = 1000
 # Eigenvalues below this are rounding: their vectors would be noise divided by zero.
@@ -59,9 +67,12 @@ def n_vectors(embedding: str, n_clusters: int) -> int:
     """How many vectors an embedding uses: 2 … k+1 for LSC, 2 … 2k for diffusion.
 
     Diffusion looks at more directions than clusters, because with clusters of very
-    different sizes the k-th one need not be among the first k vectors.
+    different sizes the k-th one need not be among the first k vectors. Of very many
+    clusters there are not as many more: solvers take the square of their number.
     """
-    return n_clusters if embedding == "lsc" else max(2 * n_clusters - 1, 1)
+    if embedding == "lsc":
+        return n_clusters
+    return max(n_clusters - 1 + min(n_clusters, _MOST_MORE), 1)
 
 
 def trivial_vector(column_sums: torch.Tensor) -> np.ndarray:
@@ -105,7 +116,7 @@ def _leading_eigenvectors(
     gram: Symmetric, known: np.ndarray, n_wanted: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Largest eigenpairs of the Gram matrix orthogonal to the known vectors."""
-    if gram.size <= max(_DENSE_LIMIT, 4 * n_wanted):
+    if gram.size <= max(DENSE_LIMIT, 4 * n_wanted):
         return np.linalg.eigh(gram.dense() - known @ known.T)
     if isinstance(gram, OnDevice):
         try:
@@ -167,23 +178,27 @@ def _positive_signs(vectors: np.ndarray) -> np.ndarray:
     return np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-def diffusion_time(singular_values: np.ndarray, n_clusters: int) -> float:
-    """The time t after which the (k-1)-th vector has lost a set part of its weight.
+def diffusion_time(
+    singular_values: np.ndarray, n_clusters: int, kept: float = KEPT_OF_LAST_VECTOR
+) -> float:
+    """The time t after which so much is kept of the weight of the (k-1)-th vector.
 
     One cluster needs no vector; it takes the time of two.
     """
-    low, high = _TIME_LIMITS
+    low, high = _LEAST_TIME, MOST_TIME
     value = float(singular_values[max(n_clusters - 2, 0)])
     if not 0 < value < 1:
         return low if value <= 0 else high
-    return min(max(math.log(_KEPT_OF_LAST_VECTOR) / (2 * math.log(value)), low), high)
+    return min(max(math.log(kept) / (2 * math.log(value)), low), high)
 
 
-def embedding_time(basis: Basis, embedding: str, n_clusters: int) -> float:
+def embedding_time(
+    basis: Basis, embedding: str, n_clusters: int, kept: float = KEPT_OF_LAST_VECTOR
+) -> float:
     """The time of diffusion of an embedding: none for LSC."""
     if embedding == "lsc":
         return 0.0
-    return diffusion_time(basis.singular_values, n_clusters)
+    return diffusion_time(basis.singular_values, n_clusters, kept)
 
 
 def embedding_matrix(basis: Basis, time: float) -> np.ndarray:

@@ -21,6 +21,7 @@ from scedae._spectral.affinity import (
 )
 from scedae._spectral.distances import nearest
 from scedae._spectral.embedding import (
+    KEPT_OF_LAST_VECTOR,
     Basis,
     embed,
     embedding_matrix,
@@ -46,10 +47,14 @@ class Half:
     basis: Basis
 
     def labels(
-        self, n_clusters: int, embedding: str, generator: torch.Generator
+        self,
+        n_clusters: int,
+        embedding: str,
+        generator: torch.Generator,
+        kept: float = KEPT_OF_LAST_VECTOR,
     ) -> np.ndarray:
         """Clusters of the rows, as this half has them, of shape (n,)."""
-        points = self.points(n_clusters, embedding)
+        points = self.points(n_clusters, embedding, kept)
         found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
         return nearest(points, found.centers)[:, 0].cpu().numpy()
 
@@ -59,13 +64,14 @@ class Half:
         n_clusters: int,
         embedding: str,
         generator: torch.Generator,
+        kept: float = KEPT_OF_LAST_VECTOR,
     ) -> np.ndarray:
         """The same, with other labels of the rows among the starts, (n,).
 
         Where this half departs from those labels, it does so for clusters that are
         better in its own eyes, and not for want of a good start.
         """
-        points = self.points(n_clusters, embedding)
+        points = self.points(n_clusters, embedding, kept)
         found = kmeans(points, n_clusters, generator, n_starts=_STARTS, n_iter=_ROUNDS)
         means = means_by_label(points, labels, found.centers)
         beside = kmeans_from(points, means, _ROUNDS)
@@ -73,10 +79,12 @@ class Half:
             found = beside
         return nearest(points, found.centers)[:, 0].cpu().numpy()
 
-    def points(self, n_clusters: int, embedding: str) -> torch.Tensor:
+    def points(
+        self, n_clusters: int, embedding: str, kept: float = KEPT_OF_LAST_VECTOR
+    ) -> torch.Tensor:
         """Coordinates of the rows, as this half has them, of shape (n, q)."""
         basis = self.basis.first(n_vectors(embedding, n_clusters))
-        time = embedding_time(basis, embedding, n_clusters)
+        time = embedding_time(basis, embedding, n_clusters, kept)
         matrix = torch.from_numpy(embedding_matrix(basis, time))
         return embed(self.affinity, matrix.to(self.affinity.device))
 

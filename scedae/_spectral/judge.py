@@ -31,7 +31,7 @@ _SCALE_NEIGHBOR = 7
 # cluster is than the others, less one; what multiplies it at most; and what is added to
 # a cut before, so that none is so small that nothing else counts.
 _WEIGHT_OF_LARGEST, _MOST_WEIGHT = 0.025, 6.0
-_SMALLEST_CUT = 0.005
+_SMALLEST_CUT = 0.002
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,9 @@ class GraphCandidate:
         is 3 % less.
     chosen : bool
         Whether the fit went on with this graph.
+    longer : bool
+        Whether these are its clusters after a longer diffusion, which leaves hardly
+        anything but what lies before a gap of the spectrum: they were far better.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class GraphCandidate:
     largest: float | None
     score: float | None
     chosen: bool
+    longer: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import fcluster
 from scedae._random import generator
 from scedae._spectral.affinity import FusedAffinity, unfuse
 from scedae._spectral.calibration import Calibration, calibrate, renamed
-from scedae._spectral.embedding import Basis
+from scedae._spectral.embedding import KEPT_OF_LAST_VECTOR, Basis
 from scedae._spectral.halves import Half, member_halves, opposed_halves
 from scedae._spectral.layers import Layer, Tree, ward_tree
 from scedae._spectral.number import (
@@ -30,8 +30,9 @@ _ROWS_LEARNT = 100_000
 _ROWS_ASKED = 2000
 # And those that halves of the members learn from, which share all of them.
 _ROWS_SHARED = 20_000
-# How often the rows are cut into halves: one cut may be unlucky.
-_CUTS = 2
+# How often the rows are cut into halves: one cut may be unlucky. Of so many vectors,
+# for as many clusters, it is an average of luck by itself, and takes long.
+_CUTS, _MANY_VECTORS = 2, 200
 # Numbers of clusters whose stability is looked at: up to this one in any case, as gaps
 # are measured in units by which those after large numbers are larger; and so many of
 # those after the largest gaps.
@@ -55,6 +56,8 @@ class Panel:
         Of the whole, with the vectors that the largest number of clusters needs.
     embedding : {"diffusion", "lsc"}
     seed : int
+    kept : float
+        What the diffusion leaves of the last vector that clusters need.
     """
 
     def __init__(
@@ -64,8 +67,9 @@ class Panel:
         basis: Basis,
         embedding: str,
         seed: int,
+        kept: float = KEPT_OF_LAST_VECTOR,
     ) -> None:
-        self._embedding, self._seed = embedding, seed
+        self._embedding, self._seed, self._kept = embedding, seed, kept
         draw = generator(seed, "opinions")
         order = torch.randperm(affinity.n_rows, generator=draw)
         learnt = affinity.take(order[:_ROWS_LEARNT].to(affinity.device))
@@ -74,8 +78,9 @@ class Panel:
         bare = self._bare = list(unfuse(learnt, column_scales))
         n_vectors = len(basis.singular_values)
         self._whole = Half(learnt.take(first_ones), basis)
+        cuts = _CUTS if n_vectors < _MANY_VECTORS else 1
         self._pairs = [
-            opposed_halves(bare, first_ones, n_vectors, draw) for _ in range(_CUTS)
+            opposed_halves(bare, first_ones, n_vectors, draw) for _ in range(cuts)
         ]
 
     def gap(self, n_clusters: int) -> float:
@@ -102,7 +107,7 @@ class Panel:
         found = []
         for half in self._pairs[0]:
             some = Half(half.affinity.take(few), half.basis)
-            points = some.points(n_clusters, self._embedding).cpu().numpy()
+            points = some.points(n_clusters, self._embedding, self._kept).cpu().numpy()
             found.append(ward_tree(points))
         return found
 
@@ -141,7 +146,9 @@ class Panel:
         held = []
         for side, half in enumerate(self._member_halves):
             draw = generator(self._seed, "held out", side)
-            found = half.labels_beside(own, n_clusters, self._embedding, draw)
+            found = half.labels_beside(
+                own, n_clusters, self._embedding, draw, self._kept
+            )
             names = own.cpu().numpy()
             held.append(renamed(found, names, n_clusters) == names)
         sure, given = (
@@ -161,7 +168,7 @@ class Panel:
 
     def _opinion(self, half: Half, n_clusters: int, name: str) -> np.ndarray:
         draw = generator(self._seed, "opinions", n_clusters, name)
-        return half.labels(n_clusters, self._embedding, draw)
+        return half.labels(n_clusters, self._embedding, draw, self._kept)
 
 
 def weigh_numbers(

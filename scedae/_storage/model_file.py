@@ -34,6 +34,7 @@ from scedae._rows import (
 )
 from scedae._spectral import (
     EMBEDDINGS,
+    MOST_TIME,
     Basis,
     Calibration,
     Candidate,
@@ -50,6 +51,8 @@ from scedae.exceptions import ModelFileError
 Packed = tuple[dict[str, Any], dict[str, torch.Tensor]]
 
 _MOST_STUDENT_LAYERS = 16
+# Of files that do not tell the time of diffusion.
+_MOST_TIME_THEN = 1000.0
 
 # Distances of finite rows over this are finite.
 _LEAST_USUAL = 1e-150
@@ -208,7 +211,7 @@ def unpack_pipeline(record: Record, archive: Archive, n_columns: int) -> FittedP
         raise ModelFileError("it has no members")
     n_neighbors = record.integer("n_neighbors", 1)
     embedding = record.choice("embedding", EMBEDDINGS)
-    time = record.number("time", 0, 1000) if "time" in record else None
+    time = record.number("time", 0, MOST_TIME) if "time" in record else None
     student = _unpack_student(record, archive, scaler.n_columns, n_clusters)
     doubt = _unpack_doubt(archive) if record.flag("doubt", default=False) else None
     layered = record.flag("layered", default=False)
@@ -290,7 +293,7 @@ def _first_time(values: torch.Tensor, embedding: str, n_clusters: int) -> float:
     """The time of files that do not tell it: the k-th vector set it then."""
     if embedding == "lsc":
         return 0.0
-    return diffusion_time(values.numpy(), n_clusters + 1)
+    return min(diffusion_time(values.numpy(), n_clusters + 1), _MOST_TIME_THEN)
 
 
 def _unpack_member(
@@ -478,6 +481,7 @@ def unpack_graph(record: Record) -> GraphCandidate:
         largest=_optional(record, "largest", 1),
         score=_optional(record, "score", 10),
         chosen=record.flag("chosen"),
+        longer="longer" in record and record.flag("longer"),
     )
     record.finish()
     return graph

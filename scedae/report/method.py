@@ -146,7 +146,7 @@ def _graph(model: Any) -> str:
     """Which graphs were tried, and why this one was kept."""
     tried = [
         f"{graph.n_landmarks:,} landmarks, {graph.n_neighbors} neighbours: "
-        f"{graph.cut:.1%}, {graph.largest:.0%}{' (kept)' if graph.chosen else ''}"
+        f"{graph.cut:.1%}, {graph.largest:.0%}{_remarks(graph)}"
         for graph in model.candidates_
     ]
     head = (
@@ -154,6 +154,11 @@ def _graph(model: Any) -> str:
         "lead out of it, and of the rows in the largest cluster (small is good):"
     )
     return "\n".join([head, *tried])
+
+
+def _remarks(graph: Any) -> str:
+    said = ["after a longer diffusion"] * graph.longer + ["kept"] * graph.chosen
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _columns(table: Sequence[Mapping[str, Any]]) -> str:

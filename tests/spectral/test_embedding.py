@@ -6,6 +6,7 @@ from scipy.sparse.linalg import eigsh
 
 from scedae._spectral import embedding
 from scedae._spectral.embedding import (
+    Basis,
     diffusion_time,
     embed,
     embedding_matrix,
@@ -56,7 +57,7 @@ def gram(request):
 def solver(request, monkeypatch):
     """Both ways to the eigenvectors, whatever the size."""
     if request.param == "iterative":
-        monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
+        monkeypatch.setattr(embedding, "DENSE_LIMIT", 0)
     return request.param
 
 
@@ -97,7 +98,7 @@ def test_fewer_rows_than_landmarks_are_solved_from_their_side(
 def test_blocks_in_single_precision_span_nearly_the_same(rng, monkeypatch, groups):
     Z = fused_matrix(rng, n=150, groups=groups, gap=50.0)
     expected = basis_of(Z, 4, FactoredGram)
-    monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
+    monkeypatch.setattr(embedding, "DENSE_LIMIT", 0)
     found = basis_of(Z, 4, FactoredInBlocks)
     assert found.vectors.dtype == float
     np.testing.assert_allclose(
@@ -111,7 +112,7 @@ def test_blocks_in_single_precision_span_nearly_the_same(rng, monkeypatch, group
 
 
 def test_arpack_steps_in_where_the_block_does_not_come_to_rest(rng, monkeypatch):
-    monkeypatch.setattr(embedding, "_DENSE_LIMIT", 0)
+    monkeypatch.setattr(embedding, "DENSE_LIMIT", 0)
     Z = fused_matrix(rng)
     expected = basis_of(Z, 4, FactoredOnDevice)
 
@@ -190,7 +191,7 @@ def test_embeddings_by_hand(rng):
 
 
 @pytest.mark.parametrize(
-    ("values", "time"), [([1.0, 0.9], 1000.0), ([0.0, 0.0], 0.5), ([0.1, 0.1], 0.5)]
+    ("values", "time"), [([1.0, 0.9], 1e6), ([0.0, 0.0], 0.5), ([0.1, 0.1], 0.5)]
 )
 def test_diffusion_time_has_limits(values, time):
     assert diffusion_time(np.array(values), 2) == time
@@ -200,6 +201,16 @@ def test_the_time_is_that_of_the_vector_before_the_last():
     values = np.array([0.95, 0.9, 0.8, 0.6])
     for k, value in ((1, 0.95), (2, 0.95), (3, 0.9), (4, 0.8)):
         assert value ** (2 * diffusion_time(values, k)) == pytest.approx(0.75)
+
+
+def test_a_longer_time_keeps_less_of_it():
+    values = np.array([0.95, 0.9, 0.8])
+    assert 0.9 ** (2 * diffusion_time(values, 3, 0.25)) == pytest.approx(0.25)
+    basis = Basis(np.eye(3), values)
+    assert embedding_time(basis, "lsc", 3, 0.25) == 0
+    assert embedding_time(basis, "diffusion", 3, 0.25) == diffusion_time(
+        values, 3, 0.25
+    )
 
 
 def test_coordinates_before_their_length_is_taken_out(rng):

@@ -102,16 +102,16 @@ def test_one_cluster_of_everything_counts_against_a_partition(rng):
     fair, crumb = found.weigh(even, 2), found.weigh(odd, 2)
     assert (fair.largest, crumb.largest) == (0.5, 0.95)
     assert fair.cut == found.mean_cut(even)
-    assert fair.score == pytest.approx(fair.cut + 0.005)
+    assert fair.score == pytest.approx(fair.cut + 0.002)
     # 19 times the other, where twice would hardly count; but not without limit.
-    assert crumb.score == pytest.approx((crumb.cut + 0.005) * 6)
+    assert crumb.score == pytest.approx((crumb.cut + 0.002) * 6)
 
 
 def test_unequal_sizes_hardly_count(rng):
     X = rng.standard_normal((210, 3))
     found = judge_of(X)
     unequal = found.weigh(np.repeat([0, 1, 2], [130, 50, 30]), 3)
-    expected = (unequal.cut + 0.005) * (1 + 0.025 * (130 / 40 - 1) ** 2)
+    expected = (unequal.cut + 0.002) * (1 + 0.025 * (130 / 40 - 1) ** 2)
     assert unequal.score == pytest.approx(expected)
 
 
@@ -143,13 +143,28 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
     ],
 )
 def test_a_later_graph_must_be_clearly_better(rng, monkeypatch, scores, expected):
-    left = iter(scores)
+    left = iter(np.repeat(scores, 2))  # after the usual time and a longer one
     monkeypatch.setattr(
         Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
     )
     X, _ = blobs(rng)
     fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(X)
     assert [each.chosen for each in fitted.candidates_].index(True) == expected
+
+
+@pytest.mark.parametrize(("later", "taken"), [(0.08, False), (0.06, True)])
+def test_a_longer_time_must_be_far_better(rng, monkeypatch, later, taken):
+    left = iter([0.1, later] + 10 * [0.1])
+    monkeypatch.setattr(
+        Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
+    )
+    X = rng.standard_normal((300, 5))  # in one piece
+    fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(X)
+    assert fitted.candidates_[0].chosen
+    assert fitted.candidates_[0].longer == taken
+    assert not any(each.longer for each in fitted.candidates_[1:])
+    weight = fitted.singular_values_[1] ** (2 * fitted.pipeline_.time)
+    assert weight == pytest.approx(0.25 if taken else 0.75)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +187,8 @@ def test_what_is_given_stays(rng, parameters, tried):
 def crumbs(rng):
     """Pairs of rows far from all others: many more parts than clusters."""
     return np.repeat(
-        50 * rng.standard_normal((150, 5)), 2, axis=0
-    ) + rng.standard_normal((300, 5))
+        50 * rng.standard_normal((650, 5)), 2, axis=0
+    ) + rng.standard_normal((1300, 5))
 
 
 @pytest.mark.parametrize("n_columns", [2, 5])
@@ -183,13 +198,13 @@ def test_every_row_is_a_landmark_only_where_that_can_be_of_use(rng, n_columns):
     tried = {each.n_landmarks for each in fitted.candidates_}
     assert (1000 in tried) == (n_columns > 2)
     fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(crumbs(rng))
-    assert 300 not in {each.n_landmarks for each in fitted.candidates_}
+    assert 1300 not in {each.n_landmarks for each in fitted.candidates_}
 
 
 @pytest.fixture
 def nearest_rows(rng, monkeypatch):
     """A fit whose judge prefers the graph with every row a landmark, and its rows."""
-    left = iter([0.1, 0.1, 0.1, 0.1, 0.05, 0.1])
+    left = iter(np.repeat([0.1, 0.1, 0.1, 0.1, 0.05, 0.1], 2))
     monkeypatch.setattr(
         Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
     )
