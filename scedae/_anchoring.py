@@ -273,7 +273,7 @@ class Anchoring:
     def _distinct_scales(self, n_clusters: int) -> list[Scale]:
         """Scales that differ for these members: few rows have few landmarks."""
         dense = all(
-            member.encoding.n_rows <= _ROWS_OF_A_LANDMARK * member.spec.n_landmarks
+            member.encoding.n_rows // _ROWS_OF_A_LANDMARK <= member.spec.n_landmarks
             for member in self._members
         )
         found: dict[object, Scale] = {}

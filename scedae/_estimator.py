@@ -177,9 +177,10 @@ or list of MemberSpec, default="structure"
     refine : "auto" or bool, default="auto"
         Whether a network that learns from the ensemble has the last word on labels: it
         is taught what the ensemble is surest of, and that small changes of a row change
-        nothing (virtual adversarial training), and decides about the other rows. A
-        judge may refuse its answer; ``refinement_`` says what it did. ``"auto"``: yes,
-        from 600 rows on, unless the effort is ``"fast"``.
+        nothing (virtual adversarial training), and decides about the other rows. Its
+        answer is refused if a judge finds it clearly worse, or if it moves more than a
+        tenth of the rows; ``refinement_`` says what it did. ``"auto"``: yes, from 600
+        rows on, unless the effort is ``"fast"``.
     device : str or torch.device, default="auto"
         ``"auto"`` takes a GPU where there is one.
     checkpoint_dir : path, default=None

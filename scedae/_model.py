@@ -99,7 +99,7 @@ class FittedView:
 VERDICTS = {
     "kept": "the judge finds the refined clusters about as well cut off as before",
     "worse": "the judge finds the refined clusters worse cut off from each other",
-    "overruled": "it would move more rows than were left to it",
+    "overruled": "it would move more than the tenth of the rows that was left to it",
     "empty": "a cluster would have lost all its rows",
     "diverged": "the training of the network diverged",
     "single": "all rows are in one cluster",

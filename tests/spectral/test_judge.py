@@ -121,6 +121,12 @@ def blobs(rng, sizes=(300, 40, 20)):
     return centers[y] + rng.standard_normal((len(y), 5)), y
 
 
+def test_an_odd_row_keeps_no_graph_away(rng):
+    X, _ = blobs(rng, sizes=(301, 40, 20))  # half of them are 180 landmarks
+    fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(X)
+    assert 361 in {each.n_landmarks for each in fitted.candidates_}
+
+
 def test_a_fit_tells_which_graphs_it_tried(rng):
     X, _ = blobs(rng)
     fitted = SCEDAE(3, effort="fast", random_state=0).fit(X)

@@ -36,7 +36,7 @@ def ties(n_landmarks, n_neighbors):
 # %%
 # Left: two ties a row to few landmarks. Middle: more landmarks, three ties a row.
 # Right: ties to ten of few landmarks; now some cross the gap between the moons. How
-# coarse the graph should be depends on the data, so ``SCEDAE`` tries four graphs and
+# coarse the graph should be depends on the data, so ``SCEDAE`` tries several and
 # keeps one by a rule that sees no labels.
 figure, axes = plt.subplots(1, 3, figsize=(11, 3.3), layout="constrained")
 for ax, (p, r) in zip(axes, [(20, 2), (60, 3), (20, 10)], strict=True):

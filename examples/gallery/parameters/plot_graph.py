@@ -4,7 +4,7 @@
 
 Few landmarks and many ties make a coarse graph: clusters melt together where the gap
 between them is narrow. Many landmarks and few ties make a fine one: what is
-thin falls apart. Left at ``"auto"``, four graphs are tried and a judge that sees no
+thin falls apart. Left at ``"auto"``, several graphs are tried and a judge that sees no
 labels keeps one.
 """
 
