@@ -108,6 +108,12 @@ class GraphChoice:
         return spectral.agreement_beyond_chance(self.opinions)
 
     @property
+    def labels(self) -> np.ndarray:
+        """Of the judge's rows, by the graph that is preferred; none, if it is alone."""
+        chosen = [each.chosen for each in self.said].index(True)
+        return self.opinions[chosen] if self.opinions else np.empty(0, dtype=int)
+
+    @property
     def best(self) -> spectral.GraphCandidate:
         """What was said of the graph that is preferred."""
         return next(each for each in self.said if each.chosen)
@@ -237,7 +243,7 @@ class Anchoring:
         if not (on_cpu and self._rows_alone and 1 < n_threads() <= len(scales)):
             return []
         graphs = [self._graph(i, scales, n_clusters) for i in range(len(scales))]
-        assert len(self.judge.rows)  # is there before two of them ask for it
+        _ = self.judge  # is there before two of them ask for it
         looks = share_out(lambda graph: self._look(graph, n_clusters), graphs)
         return list(zip(graphs, looks, strict=True))
 

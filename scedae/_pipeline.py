@@ -217,7 +217,15 @@ def _counted(
         return n_clusters, ()
     progress.stage("count")
     found = anchoring.count(n_clusters)
-    return found[0].n_clusters, found
+    best = found[0]
+    if best.n_found not in (None, best.n_clusters):
+        # Some were outliers. Asked for fewer, the graph may cut them off all the same,
+        # and leave two clusters in one: then they are a cluster.
+        labels = anchoring.choose(best.n_clusters).labels
+        if 0 < spectral.counted(labels) < best.n_clusters:
+            best = replace(best, n_clusters=best.n_found)
+            found = spectral.best_of_each((best, *found[1:]))
+    return best.n_clusters, found
 
 
 @dataclass(frozen=True)

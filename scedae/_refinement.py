@@ -187,7 +187,7 @@ def _verdict(
     )
     moved = len(pairs) / len(labels)
     verdict = "worse" if after > _MOST_WORSE * before else "kept"
-    if moved > _MOST_MOVED:
+    if len(pairs) > round(_MOST_MOVED * len(labels)):
         verdict = "overruled"
     if len(found.unique()) < len(labels.unique()):
         verdict = "empty"

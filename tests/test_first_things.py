@@ -74,3 +74,15 @@ def test_with_too_few_clusters_none_is_cut(cases):
     table = np.array([np.bincount(labels[y == c], minlength=3) for c in range(6)])
     assert (table > 0).sum() == 6
     assert (table.sum(0) > 0).all()
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("apart", "n_far"), [(4, 4), (4, 3), (6, 4)])
+def test_a_few_rows_far_out_do_not_hide_the_clusters(apart, n_far, seed):
+    """They were the one thing that halves agree on, or took the place of a cluster."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], 130)
+    X = rng.standard_normal((390, 5)) + apart * np.eye(5)[y]
+    far = 40 + 0.1 * rng.standard_normal((n_far, 5))
+    fitted = SCEDAE("auto", effort="fast", random_state=seed).fit(np.vstack([X, far]))
+    assert adjusted_rand_score(y, fitted.labels_[:390]) > 0.85

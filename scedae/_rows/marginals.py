@@ -78,10 +78,19 @@ def rows_to_look_at(n_columns: int) -> int:
     return max(_NUMBERS_LEARNT // n_columns, _FEWEST_ROWS)
 
 
-def find_marginals(sample: torch.Tensor, seed: int) -> Marginals | None:
-    """What some rows of standardised columns ask for; None, if nothing."""
+def find_marginals(
+    sample: torch.Tensor, varies: torch.Tensor, seed: int
+) -> Marginals | None:
+    """What some rows of standardised columns ask for; None, if nothing.
+
+    ``varies`` tells the columns that are not constant, (d,). One that is constant in
+    the sample alone tells next to no rows apart.
+    """
     values = sample.cpu().double()
     heaviest, weight = _ties(values.numpy())
+    weight[varies.cpu() & (values.amin(0) == values.amax(0))] = 0
+    if not bool(weight.any()):
+        return None
     skewed = _is_skewed(values) & (heaviest < _HEAVY_SHARE)
     if not bool(skewed.any()) and bool((weight == 1).all()):
         return None

@@ -169,7 +169,7 @@ def learn_scaler(rows: Rows, statistics: Statistics, scale: str, seed: int) -> S
     if scaler.kind != "power":
         return scaler
     sample = draw(rows, scaler, rows_to_look_at(rows.n_columns), seed)
-    found = find_marginals(sample, seed)
+    found = find_marginals(sample, statistics.variance > 0, seed)
     alike = scale == "auto" and is_one_unit(statistics)
     if found is None or (alike and not found.has_heaps):
         return replace(scaler, kind="standard")

@@ -71,7 +71,9 @@ def _were_scaled_one_by_one(statistics: Statistics) -> bool:
         return False
     widths = statistics.variance[varies].sqrt()
     low, high = statistics.minimum[varies], statistics.maximum[varies]
-    flags_alone = statistics.positive_mean == 1
+    # Of two values, 0 and 1, the variance follows from the mean.
+    mean = statistics.mean[varies]
+    flags_alone = torch.allclose(widths.square(), mean * (1 - mean))
     off = torch.maximum(low.abs(), (high - 1).abs())
     from_0_to_1 = bool((off < _ROUNDING).all()) and not flags_alone
     return from_0_to_1 or bool(widths.max() < _EQUAL * widths.min())

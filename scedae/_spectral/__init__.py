@@ -64,7 +64,7 @@ from scedae._spectral.layers import (
 from scedae._spectral.metric import round_clusters
 from scedae._spectral.near_rows import NearRows
 from scedae._spectral.novelty import distance_ratio, usual_distances
-from scedae._spectral.number import Candidate, best_of_each, candidates_for
+from scedae._spectral.number import Candidate, best_of_each, candidates_for, counted
 from scedae._spectral.panel import (
     Panel,
     agreement_beyond_chance,
@@ -109,6 +109,7 @@ __all__ = [
     "choose_landmarks",
     "combine",
     "confidence_at",
+    "counted",
     "diffusion_time",
     "distance_ratio",
     "doubt_quantiles",

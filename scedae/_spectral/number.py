@@ -29,6 +29,7 @@ _STABILITY_POWER = 6
 class Evidence:
     """What one graph says of a number of clusters."""
 
+    n_found: int  # clusters that it was asked for
     gap: float
     stability: float
     n_counted: int  # of the clusters that it finds, those of more than a few rows
@@ -41,21 +42,26 @@ class Candidate:
     Attributes
     ----------
     n_clusters : int
-        Clusters of five rows or more, of those that were found.
+        Clusters that hold more than a few rows, of those that were found: five of the
+        2,000 rows at most that are looked at, or a twentieth of fewer than a hundred.
     gap : float
-        The step in the logarithm of 1 - λ after the k-th value, over the step that a
-        cloud without clusters would have there; see ``docs/number-of-clusters.md``.
+        The step in the logarithm of 1 - λ after as many values as clusters were found,
+        over the step that a cloud without clusters would have there; see
+        ``docs/number-of-clusters.md``.
     stability : float
         Agreement of the clusters that two halves of the ensemble and the whole find,
         in [0, 1].
     score : float
         gap · stability⁶: below 0.2 it is what clouds without clusters have.
+    n_found : int or None
+        Clusters that were found, those of a few rows included. None: the same.
     """
 
     n_clusters: int
     gap: float
     stability: float
     score: float
+    n_found: int | None = None
 
 
 def relative_gap(singular_values: np.ndarray, n_clusters: int) -> float:
@@ -76,10 +82,15 @@ def candidates_for(n_rows: int, n_landmarks: int, most: int) -> range:
     return range(2, max(min(most, n_rows // _ROWS_OF_A_CLUSTER, n_landmarks), 2) + 1)
 
 
+def in_counted(labels: np.ndarray) -> np.ndarray:
+    """Whether each row is in a cluster that holds more than a few rows, (n,)."""
+    least = min(_ROWS_OF_A_CLUSTER, max(_SHARE_OF_A_CLUSTER * len(labels), 1))
+    return np.bincount(labels)[labels] >= least
+
+
 def counted(labels: np.ndarray) -> int:
     """Clusters that hold more than a few rows."""
-    least = min(_ROWS_OF_A_CLUSTER, max(_SHARE_OF_A_CLUSTER * len(labels), 1))
-    return int(np.count_nonzero(np.bincount(labels) >= least))
+    return len(np.unique(labels[in_counted(labels)]))
 
 
 def candidate(graphs: Sequence[Evidence]) -> Candidate:
@@ -97,6 +108,7 @@ def candidate(graphs: Sequence[Evidence]) -> Candidate:
         gap=float(np.mean([each.gap for each in graphs])),
         stability=float(np.mean([each.stability for each in graphs])),
         score=float(np.mean(scores)),
+        n_found=graphs[0].n_found,
     )
 
 

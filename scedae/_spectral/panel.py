@@ -20,7 +20,7 @@ from scedae._spectral.number import (
     Candidate,
     Evidence,
     candidate,
-    counted,
+    in_counted,
     relative_gap,
 )
 
@@ -88,10 +88,16 @@ class Panel:
         return relative_gap(self._whole.basis.singular_values, n_clusters)
 
     def evidence(self, n_clusters: int) -> Evidence:
-        """What speaks for so many clusters: the halves are asked to find the same."""
+        """What speaks for so many clusters: the halves are asked to find the same.
+
+        Rows of clusters that are not counted are not asked about: that a few outliers
+        are apart, all see. Of one cluster there is nothing to agree about.
+        """
         own = self._opinion(self._whole, n_clusters, "whole")
-        stability = self._agreement(own, n_clusters)
-        return Evidence(self.gap(n_clusters), stability, counted(own))
+        large = in_counted(own)
+        n_counted = len(np.unique(own[large]))
+        stability = self._agreement(own, n_clusters, large) if n_counted > 1 else 0.0
+        return Evidence(n_clusters, self.gap(n_clusters), stability, n_counted)
 
     def stability(self, labels: torch.Tensor, n_clusters: int) -> float:
         """How much the halves agree with the labels of all rows, and together."""
@@ -120,14 +126,18 @@ class Panel:
         count = min(_ROWS_OF_LAYERS, len(self._asked))
         return torch.arange(count, device=self._asked.device)
 
-    def _agreement(self, labels: np.ndarray, n_clusters: int) -> float:
+    def _agreement(
+        self, labels: np.ndarray, n_clusters: int, rows: np.ndarray | None = None
+    ) -> float:
+        some = np.ones(len(labels), dtype=bool) if rows is None else rows
         found = []
         for cut, pair in enumerate(self._pairs):
             halves = [
                 self._opinion(half, n_clusters, f"half {cut} {side}")
                 for side, half in enumerate(pair)
             ]
-            found.append(agreement_beyond_chance([labels, *halves]))
+            opinions = [opinion[some] for opinion in (labels, *halves)]
+            found.append(agreement_beyond_chance(opinions))
         return float(np.mean(found))
 
     def calibration(

@@ -508,11 +508,13 @@ def unpack_refinement(record: Record) -> Refinement:
 
 
 def unpack_candidate(record: Record) -> Candidate:
+    told = "n_found" in record and not record.is_null("n_found")
     candidate = Candidate(
         n_clusters=record.integer("n_clusters", 1),
         gap=record.number("gap"),
         stability=record.number("stability"),
         score=record.number("score"),
+        n_found=record.integer("n_found", 1) if told else None,
     )
     record.finish()
     return candidate

@@ -45,6 +45,27 @@ def test_chance_is_seldom_taken_for_knowledge(rng):
     assert passed <= 4  # of 200
 
 
+def test_flags_of_noise_do_not_know_each_other(rng):
+    """Many rows are equally near by a few flags: each asks others of them."""
+    passed = 0
+    for _ in range(20):
+        flags = (rng.random((500, 4)) < 0.3) * 1.0
+        solid = rng.standard_normal((500, 1))
+        known = known_to_others(
+            np.hstack([solid, flags]), np.array([False] + [True] * 4)
+        )
+        alone = known_to_others(np.hstack([flags, [[9.0]] * 500]), np.arange(5) < 4)
+        assert alone.all() or not alone[:4].all()
+        passed += known[1:].sum()
+    assert passed <= 4  # of 80
+
+
+def test_a_constant_column_does_not_hold_a_place(rng):
+    flags = (rng.random((400, 3)) < 0.5) * 1.0
+    values = np.column_stack([flags, np.full(400, 5.0)])
+    assert known_to_others(values, np.array([True] * 3 + [False])).all()
+
+
 def test_a_column_does_not_say_which_rows_are_near_it(rng):
     """Else every flag would be known, to itself."""
     values = np.column_stack([rng.standard_normal(300), (rng.random(300) < 0.5) * 99.0])

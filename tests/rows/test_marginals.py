@@ -15,6 +15,12 @@ from scedae.report.method import facts
 from scedae.report.run import read_run
 
 
+def found_in(X):
+    """What all rows ask for."""
+    varies = torch.from_numpy(X.min(0) < X.max(0))
+    return find_marginals(torch.from_numpy(X), varies, seed=0)
+
+
 def skewed_columns(rng, n_rows=400):
     normal = rng.standard_normal((n_rows, 4))
     X = np.column_stack(
@@ -51,7 +57,7 @@ def test_powers_at_which_the_formula_changes(power):
 def test_only_skewed_columns_without_a_heavy_value_are_bent(rng):
     X = skewed_columns(rng)
     rare = StandardScaler().fit_transform((rng.random((400, 1)) < 0.1) * 1.0)
-    found = find_marginals(torch.from_numpy(np.hstack([X, rare])), seed=0)
+    found = found_in(np.hstack([X, rare]))
     assert (found.power != 1).tolist() == [True, True, True, False, False]
     out = found(torch.from_numpy(np.hstack([X, rare])))
     np.testing.assert_allclose(out[:, :4].mean(0), 0, atol=0.05)
@@ -64,7 +70,7 @@ def test_a_smaller_heap_is_no_tail(rng):
     tail = rng.gamma(0.7, size=1000)
     X = StandardScaler().fit_transform(np.column_stack([far, tail]))
     assert abs((X[:, 0] ** 3).mean()) > 1  # skewed, both of them
-    found = find_marginals(torch.from_numpy(X), seed=0)
+    found = found_in(X)
     assert (found.power != 1).tolist() == [False, True]
 
 
@@ -85,7 +91,7 @@ def test_weights_are_corrections_for_ties(rng, monkeypatch):
     naive[1] = 1  # ten values are enough
     naive[4] = 1  # of one value there is nothing to weigh
     monkeypatch.setattr(module, "known_to_others", lambda values, tested: tested | True)
-    found = find_marginals(torch.from_numpy(columns), seed=0)
+    found = found_in(columns)
     np.testing.assert_allclose(found.weight, naive, atol=1e-12)
     assert found.weight[3] == 1
     assert found.weight[2] < 0.15
@@ -95,7 +101,7 @@ def test_a_measurement_with_many_zeros_keeps_its_weight(rng):
     rain = np.where(rng.random(400) < 0.8, 0.0, rng.random(400))
     days = np.where(rng.random(400) < 0.8, 0, rng.integers(1, 4, 400))
     X = np.column_stack([rain, days, skewed_columns(rng)[:, 0]])
-    found = find_marginals(torch.from_numpy(X), seed=0)
+    found = found_in(X)
     assert found.weight[0] == 1
     assert found.weight[1] < 0.6
     assert found.has_heaps
@@ -119,9 +125,7 @@ def test_columns_of_one_unit_are_left_alone(rng, change, kind):
 
 
 def test_nothing_is_done_where_nothing_is_asked_for(rng):
-    assert (
-        find_marginals(torch.from_numpy(rng.standard_normal((500, 6))), seed=0) is None
-    )
+    assert found_in(rng.standard_normal((500, 6))) is None
     X = rng.standard_normal((5000, 3)) * [1, 1e4, 1e-4]
     scaler = learn_scaler(MemoryRows(X), gather_statistics(MemoryRows(X)), "power", 0)
     assert scaler.kind == "standard"
@@ -129,7 +133,7 @@ def test_nothing_is_done_where_nothing_is_asked_for(rng):
 
 def test_a_row_has_the_same_bits_in_any_place(rng):
     X = np.column_stack([skewed_columns(rng), rng.integers(0, 3, 400)])
-    found = find_marginals(torch.from_numpy(X), seed=0)
+    found = found_in(X)
     rows = torch.from_numpy(X).float()
     together, before = found(rows).float(), X.copy()
     found(torch.from_numpy(X))
@@ -183,3 +187,24 @@ def test_columns_survive_the_model_file(rng, tmp_path):
     model.save(tmp_path / "model.scedae")
     loaded = SCEDAE.load(tmp_path / "model.scedae")
     np.testing.assert_array_equal(loaded.predict(X), model.labels_)
+
+
+def test_a_flag_that_few_rows_have_weighs_nothing_whoever_is_drawn(rng):
+    X = np.column_stack([skewed_columns(rng), np.zeros(400)])
+    sample, varies = torch.from_numpy(X), torch.tensor([True] * 5)
+    assert find_marginals(sample, varies, seed=0).weight[4] == 0
+    varies[4] = False  # nobody has it
+    assert find_marginals(sample, varies, seed=0).weight[4] == 1
+
+
+def test_rare_flags_alone_are_left_as_they_are():
+    sample, varies = torch.zeros(50, 3), torch.tensor([True] * 3)
+    assert find_marginals(sample, varies, seed=0) is None
+
+
+@pytest.mark.parametrize("constant", [100.0, 0.5, -1.0])
+def test_a_constant_column_changes_nothing(constant):
+    y = np.repeat([0, 1, 2], 40)
+    X = np.column_stack([y, np.full(120, constant)])
+    found = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit_predict(X)
+    assert evaluate(y, found)["ari"] == 1

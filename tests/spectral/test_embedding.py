@@ -203,6 +203,12 @@ def test_the_time_is_that_of_the_vector_before_the_last():
         assert value ** (2 * diffusion_time(values, k)) == pytest.approx(0.75)
 
 
+@pytest.mark.parametrize(("k", "count"), [(1, 1), (2, 3), (100, 199), (500, 599)])
+def test_very_many_clusters_have_a_hundred_vectors_more(k, count):
+    assert n_vectors("diffusion", k) == count
+    assert n_vectors("lsc", k) == k
+
+
 def test_a_longer_time_keeps_less_of_it():
     values = np.array([0.95, 0.9, 0.8])
     assert 0.9 ** (2 * diffusion_time(values, 3, 0.25)) == pytest.approx(0.25)

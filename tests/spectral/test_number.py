@@ -39,13 +39,13 @@ def test_what_is_never_left_has_no_gaps():
 
 
 def test_the_score_needs_both_kinds_of_evidence():
-    assert candidate([Evidence(2.0, 1.0, 3)]).score == 2
-    assert candidate([Evidence(2.0, 0.5, 3)]).score < 2 / 50
-    assert candidate([Evidence(-1.0, 1.0, 2)]).score == 0
+    assert candidate([Evidence(3, 2.0, 1.0, 3)]).score == 2
+    assert candidate([Evidence(3, 2.0, 0.5, 3)]).score < 2 / 50
+    assert candidate([Evidence(2, -1.0, 1.0, 2)]).score == 0
 
 
 def test_evidence_is_the_mean_over_graphs():
-    both = candidate([Evidence(2.0, 1.0, 3), Evidence(4.0, 0.5, 3)])
+    both = candidate([Evidence(3, 2.0, 1.0, 3), Evidence(3, 4.0, 0.5, 3)])
     assert (both.n_clusters, both.gap, both.stability) == (3, 3, 0.75)
     assert both.score == pytest.approx((2 + 4 * 0.5**6) / 2)
 
@@ -57,8 +57,15 @@ def test_clusters_of_a_few_rows_are_not_counted():
 
 
 def test_what_one_graph_takes_for_outliers_is_no_cluster():
-    assert candidate([Evidence(2.0, 1.0, 6), Evidence(2.0, 1.0, 4)]).n_clusters == 4
-    assert candidate([Evidence(2.0, 1.0, 0)]).n_clusters == 1
+    assert (
+        candidate([Evidence(6, 2.0, 1.0, 6), Evidence(6, 2.0, 1.0, 4)]).n_clusters == 4
+    )
+    assert candidate([Evidence(2, 2.0, 1.0, 0)]).n_clusters == 1
+
+
+def test_what_was_found_is_told_beside_what_counts():
+    found = candidate([Evidence(6, 2.0, 1.0, 6), Evidence(6, 2.0, 1.0, 4)])
+    assert (found.n_clusters, found.n_found) == (4, 6)
 
 
 def test_each_number_is_named_once_by_its_best_evidence():

@@ -85,7 +85,7 @@ class Known:
 
     def evidence(self, k):
         self.asked.append(k)
-        return Evidence(self.gaps[k], self.stabilities[k], k)
+        return Evidence(k, self.gaps[k], self.stabilities[k], k)
 
 
 def test_numbers_that_cannot_win_are_not_weighed():
