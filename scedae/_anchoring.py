@@ -30,11 +30,11 @@ _JUDGE_CODES = 3
 # A later graph is taken for a score below this part of the earlier one's. What differs
 # less, other rows or landmarks would turn around, and a fine graph loses the least.
 _CLEARLY_LESS = 0.97
-# A gap of the spectrum is believed for a score below this part of that without it:
-# where classes lie close together, a longer time of diffusion takes digits apart for
-# one that is a fifth less. Of shapes with a gap it is half. Few starts of k-means find
-# what is so clear.
-_FAR_LESS, _STARTS_AT_A_GAP = 0.7, 3
+# A gap of the spectrum is believed where at most this share of a cluster's ties leads
+# out of the clusters before it, for a score below this part of that without it. Where
+# clusters touch, a longer time of diffusion cuts fewer ties and takes classes apart.
+# Few starts of k-means find what is so clear.
+_CLEARLY_CUT, _FAR_LESS, _STARTS_AT_A_GAP = 0.03, 0.8, 3
 # Every row is a landmark only where the first graph holds together, that is, where the
 # last of its singular values is below this. Others fall into crumbs already, and finer
 # ones would into more, at the cost of an eigensolver that cannot tell them apart. Of
@@ -386,8 +386,9 @@ class Anchoring:
             return usual
         kept, starts = spectral.KEPT_AT_A_GAP, _STARTS_AT_A_GAP
         later = self._look_after(anchored, n_clusters, kept, starts)
+        clear = later.verdict.cut <= _CLEARLY_CUT
         far_less = later.verdict.score < _FAR_LESS * usual.verdict.score
-        return later if far_less else usual
+        return later if clear and far_less else usual
 
     def _look_after(
         self, anchored: Anchored, n_clusters: int, kept: float, n_starts: int

@@ -158,11 +158,14 @@ def test_a_later_graph_must_be_clearly_better(rng, monkeypatch, scores, expected
     assert [each.chosen for each in fitted.candidates_].index(True) == expected
 
 
-@pytest.mark.parametrize(("later", "taken"), [(0.08, False), (0.06, True)])
-def test_a_longer_time_must_be_far_better(rng, monkeypatch, later, taken):
+@pytest.mark.parametrize(
+    ("later", "cut", "taken"),
+    [(0.085, 0.02, False), (0.075, 0.02, True), (0.01, 0.04, False)],
+)
+def test_a_longer_time_must_be_far_better(rng, monkeypatch, later, cut, taken):
     left = iter([0.1, later] + 10 * [0.1])
     monkeypatch.setattr(
-        Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
+        Judge, "weigh", lambda *_: judge.Verdict(cut=cut, largest=0.5, score=next(left))
     )
     X = rng.standard_normal((300, 5))  # in one piece
     fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(X)
