@@ -170,10 +170,10 @@ or list of MemberSpec, default="structure"
         ``"lsc"``: singular vectors 2 … k+1, unweighted. ``"diffusion"``: vectors
         2 … 2k, each weighted by a power of its singular value (such that the
         (k-1)-th keeps 0.75 of its weight, or 0.25 where the judge finds the clusters
-        before a gap far better cut off), which finds small clusters beside large ones. Of more
-        than 100 clusters there are 100 more vectors than they need. Rows are
-        normalised in both; for ``"diffusion"`` coordinates are then rescaled such that
-        clusters are round, and rows go to the nearest centre there.
+        before a gap far better cut off), which finds small clusters beside large
+        ones. Of more than 100 clusters there are 100 more vectors than they need. Rows
+        are normalised in both; for ``"diffusion"`` coordinates are then rescaled such
+        that clusters are round, and rows go to the nearest centre there.
     refine : "auto" or bool, default="auto"
         Whether a network that learns from the ensemble has the last word on labels: it
         is taught what the ensemble is surest of, and that small changes of a row change

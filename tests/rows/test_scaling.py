@@ -35,6 +35,14 @@ KINDS = {
         "power",
     ),
     "flags alone": (lambda g: (g.random((500, 5)) < 0.3) * 1.0, "none"),
+    "flags, and a column of ones": (
+        lambda g: np.column_stack([g.random((500, 5)) < 0.3, np.ones(500)]) * 1.0,
+        "none",
+    ),
+    "flags, and a column of fives": (
+        lambda g: np.column_stack([g.random((500, 5)) < 0.3, np.full(500, 5.0)]),
+        "range",
+    ),
     "scaled pixels": (lambda g: g.random((500, 30)), "none"),
     "pixels in [-1, 1]": (lambda g: g.uniform(-1, 1, (500, 30)), "range"),
     "tf-idf": (
