@@ -155,8 +155,11 @@ class _Cells:
             return keys, self._members[cell][j], drowned
 
         self._each_cell(asked[:, 0], limit)
-        pairs = zip(*self._each_cell(asked.flatten(), near), strict=True)
-        keys, which, drowned = map(torch.cat, pairs)
+        found = self._each_cell(asked.flatten(), near)
+        if not found:  # the cells that are near have no points: all are unsure
+            none = asked.new_zeros(len(rows), r)
+            return none, none.bool()
+        keys, which, drowned = map(torch.cat, zip(*found, strict=True))
         keys, order = keys.sort(stable=True)
         ends = torch.arange(len(rows) + 1, device=rows.device) << 32
         ends = torch.searchsorted(keys, ends)[:, None]

@@ -101,3 +101,11 @@ def test_cells_do_not_travel(points):
     sent = pickle.dumps(search)
     assert len(sent) < 1.1 * points.nbytes
     assert torch.equal(pickle.loads(sent).nearest(points[:100], 5), expected)
+
+
+def test_rows_near_cells_without_points_are_searched_whole(rng):
+    points = torch.from_numpy(rng.standard_normal((60, 3)))
+    far = 100 + torch.from_numpy(rng.standard_normal((40, 3)))
+    centers = torch.cat([points[:1], far])  # a model file may hold any
+    found = Search(points, centers).nearest(far[:5], 2)
+    assert torch.equal(found, nearest(far[:5], points, 2))
