@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from scedae._spectral import Search, search
+from scedae._spectral import Search, nearest, search
 from scedae._threads import helpers
 
 
