@@ -33,8 +33,10 @@ _CLEARLY_LESS = 0.97
 # A gap of the spectrum is believed where at most this share of a cluster's ties leads
 # out of the clusters before it, for a score below this part of that without it. Where
 # clusters touch, a longer time of diffusion cuts fewer ties and takes classes apart.
-# Few starts of k-means find what is so clear.
+# Few starts of k-means find what is so clear, and where far more ties lead out before,
+# nobody need look.
 _CLEARLY_CUT, _FAR_LESS, _STARTS_AT_A_GAP = 0.03, 0.8, 3
+_NEVER_CLEARLY_CUT = 0.1
 # Every row is a landmark only where the first graph holds together, that is, where the
 # last of its singular values is below this. Others fall into crumbs already, and finer
 # ones would into more, at the cost of an eigensolver that cannot tell them apart. Of
@@ -382,7 +384,8 @@ class Anchoring:
         """What one graph finds; after a longer time, if that is far better."""
         kept, starts = spectral.KEPT_OF_LAST_VECTOR, self._try.starts
         usual = self._look_after(anchored, n_clusters, kept, starts)
-        if self._rows_alone or self.tail.embedding == "lsc":
+        touch = usual.verdict.cut > _NEVER_CLEARLY_CUT
+        if touch or self._rows_alone or self.tail.embedding == "lsc":
             return usual
         kept, starts = spectral.KEPT_AT_A_GAP, _STARTS_AT_A_GAP
         later = self._look_after(anchored, n_clusters, kept, starts)

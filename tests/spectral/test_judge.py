@@ -149,9 +149,9 @@ def test_a_fit_tells_which_graphs_it_tried(rng):
     ],
 )
 def test_a_later_graph_must_be_clearly_better(rng, monkeypatch, scores, expected):
-    left = iter(np.repeat(scores, 2))  # after the usual time and a longer one
+    left = iter(scores)  # after the usual time: with such a cut nobody looks again
     monkeypatch.setattr(
-        Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
+        Judge, "weigh", lambda *_: judge.Verdict(cut=0.2, largest=0.5, score=next(left))
     )
     X, _ = blobs(rng)
     fitted = SCEDAE(3, effort="fast", epochs=1, random_state=0).fit(X)
@@ -213,9 +213,9 @@ def test_every_row_is_a_landmark_only_where_that_can_be_of_use(rng, n_columns):
 @pytest.fixture
 def nearest_rows(rng, monkeypatch):
     """A fit whose judge prefers the graph with every row a landmark, and its rows."""
-    left = iter(np.repeat([0.1, 0.1, 0.1, 0.1, 0.05, 0.1], 2))
+    left = iter([0.1, 0.1, 0.1, 0.1, 0.05, 0.1])
     monkeypatch.setattr(
-        Judge, "weigh", lambda *_: judge.Verdict(cut=0.1, largest=0.5, score=next(left))
+        Judge, "weigh", lambda *_: judge.Verdict(cut=0.2, largest=0.5, score=next(left))
     )
     X, y = blobs(rng)
     fitted = SCEDAE(3, effort="fast", random_state=0).fit(X)
