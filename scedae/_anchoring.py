@@ -126,12 +126,9 @@ class _Look:
     """Clusters of the judge's rows by one graph, and the verdict on them."""
 
     partition: spectral.Partition
+    labels: np.ndarray  # of the partition, on the host
     verdict: spectral.Verdict
     kept: float
-
-    @property
-    def labels(self) -> np.ndarray:
-        return self.partition.labels.cpu().numpy()
 
 
 class Anchoring:
@@ -406,7 +403,7 @@ class Anchoring:
             n_starts=n_starts,
         )
         labels = partition.labels.cpu().numpy()
-        return _Look(partition, self.judge.weigh(labels, n_clusters), kept)
+        return _Look(partition, labels, self.judge.weigh(labels, n_clusters), kept)
 
 
 def _which(i: int, scales: Sequence[Scale]) -> str:

@@ -239,7 +239,7 @@ def _mended(marginals: Any, names: Any) -> str:
     found = {
         "skewed, and taken to a power (Yeo–Johnson)": marginals.power.numpy() != 1,
         "of few values, with less weight": (weight > 0) & (weight < 1),
-        "of few values, left out since no other column goes with it": weight == 0,
+        "left out: hardly a row differs, or no other column goes with it": weight == 0,
     }
     text = ""
     for words, which in found.items():

@@ -47,17 +47,12 @@ def test_chance_is_seldom_taken_for_knowledge(rng):
 
 def test_flags_of_noise_do_not_know_each_other(rng):
     """Many rows are equally near by a few flags: each asks others of them."""
-    passed = 0
+    told_apart = 0
     for _ in range(20):
         flags = (rng.random((500, 4)) < 0.3) * 1.0
-        solid = rng.standard_normal((500, 1))
-        known = known_to_others(
-            np.hstack([solid, flags]), np.array([False] + [True] * 4)
-        )
-        alone = known_to_others(np.hstack([flags, [[9.0]] * 500]), np.arange(5) < 4)
-        assert alone.all() or not alone[:4].all()
-        passed += known[1:].sum()
-    assert passed <= 4  # of 80
+        # Where none is known, all stay.
+        told_apart += not known_to_others(flags, np.ones(4, dtype=bool)).all()
+    assert told_apart <= 3  # of 20
 
 
 def test_a_constant_column_does_not_hold_a_place(rng):

@@ -175,7 +175,7 @@ def test_the_report_names_the_columns_that_were_mended(rng):
     said = dict(facts(model, read_run({})))["Scaling"]
     assert "1 column skewed, and taken to a power (Yeo–Johnson) (income)" in said
     assert "1 column of few values, with less weight (member)" in said
-    assert "1 column of few values, left out" in said
+    assert "1 column left out: hardly a row differs" in said
     assert "(coin)" in said
 
 
